@@ -194,6 +194,21 @@ function namesOfCode(document: string): string[] {
   });
 }
 
+/** Of commands that a page names, those that `cem` does not take. */
+function wrongCommands(spans: readonly string[], document: string): string[] {
+  return spans.filter((span) => {
+    if (/…|\.\.\.|\||^cem (?:help )?<\w+>/u.test(span)) return false;
+    try {
+      for (const command of commandsOf(span)) assertParsed(command.slice(1));
+      return false;
+    } catch (error) {
+      // A page may name a command without its arguments, and one that a plugin adds.
+      const isNamed = error instanceof Error && /missing required argument/iu.test(error.message);
+      return !isNamed && !document.startsWith("examples/plugins/");
+    }
+  });
+}
+
 describe("the text of the pages", () => {
   it.each(DOCUMENTS.filter((document) => document !== ABOUT_OTHER_CODE))(
     "names only code that is there, in %s",
@@ -209,17 +224,19 @@ describe("the text of the pages", () => {
 
   it.each(DOCUMENTS)("names commands of cem that there are, in %s", (document) => {
     const spans = [...proseOf(document).matchAll(/`(cem [^`\n]+)`/gu)].map(([, span = ""]) => span);
-    const wrong = spans.filter((span) => {
-      if (/…|\.\.\.|\||^cem (?:help )?<\w+>/u.test(span)) return false;
-      try {
-        for (const command of commandsOf(span)) assertParsed(command.slice(1));
-        return false;
-      } catch (error) {
-        // A page may name a command without its arguments, and one that a plugin adds.
-        const isNamed = error instanceof Error && /missing required argument/iu.test(error.message);
-        return !isNamed && !document.startsWith("examples/plugins/");
-      }
-    });
-    expect(wrong).toEqual([]);
+    expect(wrongCommands(spans, document)).toEqual([]);
+  });
+
+  it("names commands of cem that there are, in the console", () => {
+    const files = globSync("packages/mcp-server/page/*.tsx", { cwd: root });
+    const sources = files.map((file) => readFileSync(path.join(root, file), "utf8")).join("");
+    const spans = [...sources.matchAll(/<code>(cem [^<]+)<\/code>/gu)].map(([, span = ""]) =>
+      span
+        .replaceAll(/\{[^}]+\}/gu, "x")
+        .replaceAll("&lt;", "<")
+        .replaceAll("&gt;", ">"),
+    );
+    expect(spans.length).toBeGreaterThan(3);
+    expect(wrongCommands(spans, "the console")).toEqual([]);
   });
 });

@@ -25,8 +25,14 @@ for (const name of process.argv.slice(1)) {
 function start(args: readonly string[], env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, ["--conditions=@cem/source", ...args], {
     cwd,
-    // Without a key examples ask a stand-in for a model.
-    env: { ...process.env, OPENAI_API_KEY: undefined, LOG_LEVEL: "ERROR", ...env },
+    // Without a key examples ask a stand-in for a model. Of the guests that would be kept ready most run nothing.
+    env: {
+      ...process.env,
+      OPENAI_API_KEY: undefined,
+      LOG_LEVEL: "ERROR",
+      OPTIMIZATION_SANDBOX_POOLING: "false",
+      ...env,
+    },
     stdio: ["ignore", "pipe", "inherit"],
   });
 }

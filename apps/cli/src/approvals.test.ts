@@ -1,32 +1,30 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { PassThrough } from "node:stream";
 import { createTurns } from "@cem/core";
 import type { ApprovalRequest } from "@cem/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createApprove } from "./ask/terminal-questions.ts";
+import { writeLog } from "./io/terminal.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
+import { typing } from "./testing/typing.ts";
 
 /** The folder is ours. */
 const TRUSTED = { CEM_TRUST_FOLDER: "1" };
 
+const QUESTION = {
+  server: "crm",
+  tool: "remove",
+  args: { id: 1 },
+  reason: "it may delete",
+  signal: new AbortController().signal,
+};
+
 /** Asks several questions at once and types a line for each prompt; `undefined` ends the input. */
 async function ask(requests: readonly Partial<ApprovalRequest>[], typed: readonly (string | undefined)[]) {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  let shown = "";
-  const left = [...typed];
-  output.setEncoding("utf8").on("data", (text: string) => {
-    shown += text;
-    if (!text.endsWith("[N]o ")) return;
-    const line = left.shift();
-    if (line === undefined) input.end();
-    else input.write(`${line}\n`);
-  });
-  const approve = createApprove({ input, output, interrupt: () => {} }, createTurns());
-  const { signal } = new AbortController();
-  const question = { server: "crm", tool: "remove", args: { id: 1 }, reason: "it may delete", signal };
-  const answers = await Promise.all(requests.map((request) => approve({ ...question, ...request })));
-  return { answers, shown };
+  const { asking, shown } = typing(/\[N\]o $/, typed);
+  const approve = createApprove(asking, createTurns());
+  const answers = await Promise.all(requests.map((request) => approve({ ...QUESTION, ...request })));
+  return { answers, shown: shown() };
 }
 
 describe("createApprove", () => {
@@ -62,6 +60,31 @@ describe("createApprove", () => {
     const { shown } = await ask([{ args: { id: "\u001B[2J\u202E" } }], ["no"]);
     expect(shown).not.toContain("\u001B[2J");
     expect(shown).not.toContain("\u202E");
+  });
+
+  it("quotes a name that could be a part of the question", async () => {
+    const { shown } = await ask([{ tool: "list: it only reads. In truth, crm.find" }], ["no"]);
+    expect(shown).toContain('call crm."list: it only reads. In truth, crm.find": it may delete.');
+  });
+
+  it("lets nothing be written while a question is open", async () => {
+    vi.stubEnv("TERM", "xterm");
+    const { asking, shown, type } = typing(/never/);
+    const { io, live } = asking;
+    live?.writeTransient("  step       one …");
+    const answered = createApprove(asking, createTurns())(QUESTION);
+    await vi.waitFor(() => expect(shown()).toMatch(/\[N\]o $/));
+    const cleared = "\r\u001B[K";
+    expect(shown()).toContain(`  step       one …${cleared}\n  The code wants`);
+    live?.writeTransient("  step       two …");
+    live?.write("Done. Show the rows? [Y/n]\n");
+    writeLog(io, "logged");
+    expect(shown()).toMatch(/\[N\]o $/);
+    type("y");
+    expect(await answered).toBe("once");
+    await vi.waitFor(() => expect(shown()).toContain("logged"));
+    expect(shown()).toContain(`[N]o   step       two …${cleared}Done. Show the rows? [Y/n]\nlogged\n`);
+    vi.unstubAllEnvs();
   });
 });
 

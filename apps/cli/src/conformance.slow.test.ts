@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "./testing/run-cem.ts";
 import { REVISIONS, runConformance } from "./testing/run-conformance.ts";
-import { spawnCem } from "./testing/spawn-cem.ts";
+import { COMPILE_CACHE, spawnCem } from "./testing/spawn-cem.ts";
 
 /** The folder is ours. */
 const TRUSTED = { CEM_TRUST_FOLDER: "1" };
@@ -12,6 +12,8 @@ const packages = path.resolve(import.meta.dirname, "../../../packages");
 const script = (file: string): object => ({
   command: process.execPath,
   args: ["--conditions=@cem/source", path.join(packages, file)],
+  // The suite has dozens of them started.
+  env: { NODE_COMPILE_CACHE: COMPILE_CACHE },
 });
 
 /** Serves the suite's tools from a file, and its resources and prompts from a server behind. */

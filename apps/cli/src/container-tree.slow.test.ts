@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "./testing/run-cem.ts";
-import { SHELL_COMMAND } from "./testing/spawn-cem.ts";
+import { COMPILE_CACHE, SHELL_COMMAND } from "./testing/spawn-cem.ts";
 
 const UNSHARE = ["--pid", "--fork", "--mount-proc"];
 const canUnshare = spawnSync("unshare", [...UNSHARE, "true"]).status === 0;
@@ -48,7 +48,7 @@ it.skipIf(!canUnshare)(
       [...UNSHARE, "--kill-child", "sh", "-c", "sh kill-and-resume.sh & exec sleep 100"],
       {
         cwd,
-        env: { PATH: process.env["PATH"], HOME: cwd },
+        env: { PATH: process.env["PATH"], HOME: cwd, NODE_COMPILE_CACHE: COMPILE_CACHE },
         stdio: "ignore",
       },
     );

@@ -1,7 +1,7 @@
-import { PassThrough } from "node:stream";
 import type { ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createElicit } from "./ask/terminal-questions.ts";
+import { typing } from "./testing/typing.ts";
 
 const never = new AbortController().signal;
 
@@ -10,17 +10,8 @@ async function answer(
   question: Partial<ElicitRequest> & { requestedSchema?: JsonObject },
   typed: readonly (string | undefined)[],
 ): Promise<{ answer: ElicitAnswer; shown: string }> {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  let shown = "";
-  const left = [...typed];
-  output.setEncoding("utf8").on("data", (text: string) => {
-    shown += text;
-    if (!/[:\]?] $/.test(text)) return;
-    const line = left.shift();
-    if (line === undefined) input.end();
-    else input.write(`${line}\n`);
-  });
-  const ask = createElicit({ input, output, interrupt: () => {} });
+  const { asking, shown } = typing(/[:\]?] $/, typed);
+  const ask = createElicit(asking);
   const request = {
     server: "crm",
     message: "Who?",
@@ -29,7 +20,7 @@ async function answer(
     requestedSchema: {},
     ...question,
   };
-  return { answer: await ask(request as ElicitRequest), shown };
+  return { answer: await ask(request as ElicitRequest), shown: shown() };
 }
 
 const form = {
@@ -57,7 +48,65 @@ describe("createElicit", () => {
     expect(shown).toContain("crm asks: Who?");
     expect(shown).toContain("It must have at least 2 characters.");
     expect(shown).toContain("It must be a whole number.");
-    expect(shown).toContain("1 Free, 2 Professional");
+    expect(shown).toContain("    1 Free\n    2 Professional\n  plan: ");
+  });
+
+  it.each([
+    ["y", "accept"],
+    ["YES", "accept"],
+    ["", "decline"],
+    ["stop", "decline"],
+    ["yonder", "decline"],
+  ])("takes %j without fields for %s", async (typed, action) => {
+    expect((await answer({}, [typed])).answer).toMatchObject({ action });
+  });
+
+  it("asks again whether to answer, for what is neither yes nor no", async () => {
+    const url = { mode: "url", url: "https://example.com/pay" } as const;
+    expect((await answer(url, ["cancel", "n"])).answer).toEqual({ action: "decline" });
+    const requestedSchema = { properties: { note: { type: "string" } } };
+    expect((await answer({ requestedSchema }, ["stop", "no"])).answer).toEqual({ action: "decline" });
+  });
+
+  it("holds answers to the formats and the number of items", async () => {
+    const text = (format: string) => ({ type: "string", format });
+    const tags = { type: "array", minItems: 2, maxItems: 2, items: { enum: ["a", "b", "c"] } };
+    const properties = {
+      mail: text("email"),
+      day: text("date"),
+      at: text("date-time"),
+      site: text("uri"),
+      tags,
+    };
+    const lines = ["", "not a mail", "a@b.example", "soon", "2026-01-31"];
+    lines.push("2026-01-31", "2026-01-31T14:30:00+01:00", "nowhere", "mailto:a@b.example");
+    lines.push("a", "1,2,3", "a,a", "a, 2");
+    const requestedSchema = { properties, required: Object.keys(properties) };
+    const { answer: given, shown } = await answer({ requestedSchema }, lines);
+    expect(given).toEqual({
+      action: "accept",
+      content: {
+        mail: "a@b.example",
+        day: "2026-01-31",
+        at: "2026-01-31T14:30:00+01:00",
+        site: "mailto:a@b.example",
+        tags: ["a", "b"],
+      },
+    });
+    expect(shown.match(/It must be/g)).toHaveLength(7);
+  });
+
+  it("shows every choice, and says where it shortens a text", async () => {
+    const choices = Array.from({ length: 60 }, (_, at) => `choice number ${at}`);
+    const requestedSchema = {
+      properties: { one: { type: "string", enum: choices, description: "long ".repeat(50) } },
+    };
+    const message = `${"M ".repeat(1_000)}and I delete it all. ${"M ".repeat(2_000)}`;
+    const { shown } = await answer({ message, requestedSchema }, ["", ""]);
+    expect(shown).toContain("and I delete it all.");
+    expect(shown).toMatch(/ \(\d{4} more characters are not shown\)\n/u);
+    expect(shown).toContain("long ".repeat(49));
+    expect(shown).toContain("    60 choice number 59\n");
   });
 
   it("declines with no, and cancels when the input ends", async () => {
@@ -77,15 +126,16 @@ describe("createElicit", () => {
 
   it("shows nothing that could steer the terminal", async () => {
     const escape = "\u001B[2J";
-    const requestedSchema = { properties: { a: { title: escape, description: escape, default: escape } } };
-    const { shown } = await answer({ message: escape, server: escape, requestedSchema }, ["yes", "b"]);
+    const b = { enum: [escape] };
+    const a = { title: escape, description: escape, default: escape };
+    const question = { message: escape, server: escape, requestedSchema: { properties: { a, b } } };
+    const { shown } = await answer(question, ["yes", "b", "c", ""]);
     expect(shown).not.toContain("\u001B");
   });
 
   it("ends when the call does", async () => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
     const ended = new AbortController();
-    const asked = createElicit({ input, output, interrupt: () => {} })({
+    const asked = createElicit(typing(/never/).asking)({
       server: "crm",
       message: "Who?",
       mode: "form",

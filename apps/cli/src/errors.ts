@@ -40,7 +40,6 @@ export function exitCodeOfError({ code }: ErrorInfo): number {
   return isMisuse ? EXIT_MISUSE : EXIT_FAILED;
 }
 
-/** Adds a hint to an error that has none. */
 export function withHint(error: ErrorInfo): ErrorInfo {
   return { ...error, hint: error.hint ?? hintFor(error) };
 }
@@ -92,7 +91,6 @@ function isOfUser(file: string): boolean {
   return folder.startsWith(file) || file.startsWith(folder);
 }
 
-/** Whether a file is a temporary one of an atomic replacement. */
 function isTemporary(file: string): boolean {
   return path.basename(file).endsWith(".tmp");
 }

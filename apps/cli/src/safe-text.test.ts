@@ -10,8 +10,19 @@ describe("safeText", () => {
     expect(safeText("half \uD800 pair")).toBe(String.raw`half \ud800 pair`);
   });
 
+  it.each([
+    ["ad\u00ADmin", String.raw`ad\xadmin`],
+    ["ad\u200Bmin\u2060", String.raw`ad\u200bmin\u2060`],
+    ["\u3164\u115F\u17B4\u034F\u180E", String.raw`\u3164\u115f\u17b4\u034f\u180e`],
+    ["admin\u200D\uFE0F", String.raw`admin\u200d\ufe0f`],
+    ["😀\u{E0101}\u{E0102}\u200D", `😀\u{E0101}${String.raw`\u{e0102}\u200d`}`],
+  ])("spells out what is invisible in %j", (text, shown) => {
+    expect(safeText(text)).toBe(shown);
+    expect(safeData([text])).toEqual([shown]);
+  });
+
   it("leaves text alone", () => {
-    const text = "Zürich 你好 👨‍👩‍👧\n\tindented";
+    const text = "Zürich 你好 👨‍👩‍👧 ❤️‍🔥 1️⃣ می\u200Cخواهم 葛\u{E0100}\n\tindented";
     expect(safeText(text)).toBe(text);
     expect(safeText("windows\r\nlines")).toBe("windows\nlines");
   });

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
-import { CEM_COMMAND } from "./testing/spawn-cem.ts";
+import { CEM_COMMAND, COMPILE_CACHE } from "./testing/spawn-cem.ts";
 
 const [node = "", ...BEFORE] = CEM_COMMAND;
 const CODE = `import { write_file } from "./servers/filesystem/index.ts";
@@ -36,7 +36,8 @@ it.each(["legacy", "modern"] as const)(
       return { action: "accept" as const, content: { answer } };
     });
     const args = [...BEFORE, "serve", ...SAMPLES];
-    await client.connect(new StdioClientTransport({ command: node, args, cwd, stderr: "ignore" }));
+    const env = { ...getDefaultEnvironment(), NODE_COMPILE_CACHE: COMPILE_CACHE };
+    await client.connect(new StdioClientTransport({ command: node, args, cwd, env, stderr: "ignore" }));
     onTestFinished(() => client.close());
     const { structuredContent } = await client.callTool({ name: "execute_code", arguments: { code: CODE } });
     expect(structuredContent).toMatchObject({

@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { blocksOf, root } from "../../../docs/scripts/blocks.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
-import { SHELL_COMMAND } from "./testing/spawn-cem.ts";
+import { COMPILE_CACHE, SHELL_COMMAND } from "./testing/spawn-cem.ts";
 
 const FILE_SERVER = path.join(
   root,
@@ -59,7 +59,7 @@ async function connect(block: string, cwd: string): Promise<Client> {
   const transport = new StdioClientTransport({
     ...entry,
     cwd,
-    env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: home },
+    env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: home, NODE_COMPILE_CACHE: COMPILE_CACHE },
     stderr: "ignore",
   });
   const client = new Client({ name: "desktop", version: "1.0.0" });

@@ -1,6 +1,7 @@
 import { createColors } from "picocolors";
 import { describe, expect, it, vi } from "vitest";
-import { showStarting, wantsColor } from "./io/terminal.ts";
+import { createTerminal, holdOutput, showStarting, wantsColor } from "./io/terminal.ts";
+import { typing } from "./testing/typing.ts";
 
 describe("wantsColor", () => {
   it.each([
@@ -14,6 +15,17 @@ describe("wantsColor", () => {
     ["--no-color", { FORCE_COLOR: "1" }, false, true, false],
   ])("decides for %s", (_, env, option, isTerminal, expected) => {
     expect(wantsColor(env, option, isTerminal)).toBe(expected);
+  });
+});
+
+describe("createTerminal", () => {
+  it("writes its last lines though a question is still open", async () => {
+    const { asking, shown } = typing(/never/);
+    const { out, flush } = createTerminal(asking.io, false);
+    holdOutput(asking);
+    out.write("Stopped.\n");
+    await flush();
+    expect(shown()).toBe("Stopped.\n");
   });
 });
 

@@ -34,7 +34,7 @@ describe("callNotes", () => {
       false,
       false,
     ]);
-    expect(told.at(-1)).toBe(`crm.find_all({"id":7}) → failed`);
+    expect(told.at(-1)).toBe(`crm.find_all({"id":7}) → failed: gone`);
   });
 
   it("say of a large text how it is read", () => {
@@ -48,7 +48,8 @@ describe("callNotes", () => {
     const calls = Array.from({ length: 20 }, (_, id) => ({ ...call, args: `{"id":${id}}`, result: long }));
     const [text = ""] = notes(calls);
     const lines = text.split("\n").slice(1);
-    expect(lines).toHaveLength(6);
+    expect(lines).toHaveLength(7);
+    expect(lines.at(-1)).toBe("and 14 earlier, all answered");
     expect(lines[0]).toMatch(/[,:{[]…$/u);
     expect(lines[0]?.match(/@/gu)?.length).toBe(lines[0]?.match(/@example\.com"/gu)?.length);
   });
@@ -61,6 +62,23 @@ describe("callNotes", () => {
     expect(of(undefined, "Sum: 072057594037927936012\n")).toEqual(joined);
     expect(of(["7205759403792793601", "17205759403792793601", 2])).toEqual([]);
     expect(notes([call], { status: "completed", value: "072057594037927936012" })).toEqual([]);
+  });
+
+  it("say how many they leave out, and how many of those failed", () => {
+    const error = { code: "TOOL_FAILED", message: "gone\n  away", details: {} };
+    const calls = Array.from({ length: 12 }, (_, id) => ({ ...call, args: `{"id":${id}}`, result: "1" }));
+    const failing = { ...call, ok: false, error };
+    const linesOf = (all: object[]): string[] => notes(all).join("\n").split("\n").slice(1);
+    const last = linesOf([...calls, failing]);
+    expect(last).toHaveLength(7);
+    expect(last.slice(-2)).toEqual([
+      `crm.find_all({"id":7}) → failed: gone away`,
+      "and 7 earlier, all answered",
+    ]);
+    expect(linesOf([{ ...failing }, { ...failing }, { ...failing }, ...calls]).at(-1)).toBe(
+      "and 9 earlier, of which 1 failed",
+    );
+    expect(linesOf(calls.slice(0, 6))).toHaveLength(6);
   });
 
   it("count what a loop does again and again", () => {
@@ -92,10 +110,11 @@ describe("callNotes", () => {
       ...Array.from({ length: 7 }, () => cancelled),
     ]);
     const lines = text.split("\n").slice(1);
-    expect(lines).toHaveLength(9);
-    expect(lines[0]).toBe(`crm.find_all({"id":99}) → failed`);
-    expect(lines.slice(-4)).toEqual([
+    expect(lines).toHaveLength(10);
+    expect(lines[0]).toBe(`crm.find_all({"id":99}) → failed: gone`);
+    expect(lines.slice(-5)).toEqual([
       `crm.find_all({"id":19}) → 1`,
+      "and 15 earlier, all answered",
       `crm.find_all({"id":101}) → no answer came. It may have been carried out: look before you repeat it`,
       `crm.find_all({"id":100}) → cancelled before it could change anything (6 times)`,
       "2 more: cancelled before it could change anything",
@@ -126,9 +145,9 @@ describe("callNotes", () => {
     expect(told).toHaveLength(2);
     expect(told[0]?.split("\n")).toEqual([
       expect.stringContaining("Repeat none that was carried out"),
-      `crm.find_all({"id":9}) → failed`,
+      `crm.find_all({"id":9}) → failed: gone`,
       ...[2, 3, 4, 5, 6].map((id) => `crm.find_all({"id":${id}}) → ${id}`),
-      "and 2 more",
+      "and 2 earlier, all answered",
     ]);
     expect(told[1]).toContain("cancelled before");
     expect(notes([{ ...late, result: "1" }])).toEqual([

@@ -1,4 +1,4 @@
-import { toolId, type RunOutcome, type ToolCallRecord } from "@cem/core";
+import { copyWholeWords, toolId, type RunOutcome, type ToolCallRecord } from "@cem/core";
 import type { DescribeCall } from "./ending.ts";
 
 /** Maximum number of calls shown: the first that failed, and the last before the error, either of which may have caused it. */
@@ -15,7 +15,6 @@ const PART_END = /[,[{:]/gu;
 const FAILURE =
   /^\{(?:[^{}[\]]{0,200},)?\s*"(?:success|ok)":\s*false|^\{\s*"error":\s*(?!null|false|""|\{\})/u;
 
-/** An empty text, as JSON. */
 const EMPTY = '""';
 
 /** An integer in an answer that came as text because it exceeds JavaScript's numbers, and digits that may be part of one. */
@@ -46,21 +45,29 @@ const LATE =
  */
 export function callNotes(outcome: RunOutcome | undefined, code: string, describeCall: DescribeCall) {
   if (outcome === undefined) return [];
+  const isTold = ({ error }: ToolCallRecord): boolean =>
+    error !== undefined && outcome.status === "failed" && outcome.error.message.includes(error.message);
+  const reasonOf = (call: ToolCallRecord): string => {
+    const { message = "" } = call.isCancelled || isTold(call) ? {} : (call.error ?? {});
+    return message === "" ? "" : `: ${copyWholeWords(message.replaceAll(/\s+/gu, " "), MAX_CHARACTERS)}`;
+  };
   const lineOf = (call: ToolCallRecord): string => {
     const { server, tool } = describeCall(call);
     const most = isStated(call, code) ? MAX_STATED_CHARACTERS : MAX_CHARACTERS;
-    return `${toolId({ server, name: tool })}(${cut(call.args ?? "", most)}) → ${endOf(call)}`;
+    return `${toolId({ server, name: tool })}(${cut(call.args ?? "", most)}) → ${endOf(call)}${reasonOf(call)}`;
   };
   const linesOf = (calls: readonly ToolCallRecord[]): string[] => {
     const more = calls.length - MAX_SHOWN_CALLS;
     const rest = more > 0 ? [`${more} more: ${calls[0] && endOf(calls[0])}`] : [];
     return [...together(calls.slice(0, MAX_SHOWN_CALLS).map((call) => lineOf(call))), ...rest];
   };
-  const lateLines = (calls: readonly ToolCallRecord[]): string[] => {
-    const shown = telling(calls);
-    const more = calls.length - shown.length;
-    if (shown.length === 0) return [];
-    return [[LATE, ...linesOf(shown), ...(more > 0 ? [`and ${more} more`] : [])].join("\n")];
+  const answeredLines = (calls: readonly ToolCallRecord[]): string[] => {
+    const answered = calls.filter(({ result, error }) => result !== undefined || error !== undefined);
+    const shown = telling(answered);
+    const left = answered.filter((call) => !shown.includes(call));
+    const failures = left.filter(isFailed).length;
+    const ended = failures === 0 ? "all answered" : `of which ${failures} failed`;
+    return [...linesOf(shown), ...(left.length > 0 ? [`and ${left.length} earlier, ${ended}`] : [])];
   };
   const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true);
   const unanswered = [
@@ -69,16 +76,14 @@ export function callNotes(outcome: RunOutcome | undefined, code: string, describ
   ];
   if (outcome.status === "completed") {
     const joined = hasJoinedDigits(outcome) ? [JOINED] : [];
-    const late = lateLines(outcome.toolCalls.filter(({ isLate, isCancelled }) => isLate && !isCancelled));
-    return [...doubtfulAnswers(outcome.toolCalls, describeCall), ...joined, ...late, ...unanswered];
+    const late = answeredLines(outcome.toolCalls.filter(({ isLate, isCancelled }) => isLate && !isCancelled));
+    const lateNote = late.length === 0 ? [] : [[LATE, ...late].join("\n")];
+    return [...doubtfulAnswers(outcome.toolCalls, describeCall), ...joined, ...lateNote, ...unanswered];
   }
-  const shown = telling(outcome.toolCalls);
   // The error message already describes the failure of the only call.
-  const [{ error } = { error: undefined }, other] = outcome.toolCalls;
-  const isTold =
-    error !== undefined && outcome.status === "failed" && outcome.error.message.includes(error.message);
-  if (isTold && other === undefined && shown.every((call) => isStated(call, code))) return [];
-  const told = [...linesOf(shown), ...unanswered];
+  const [only, other] = outcome.toolCalls;
+  if (only !== undefined && other === undefined && isTold(only) && isStated(only, code)) return [];
+  const told = [...answeredLines(outcome.toolCalls), ...unanswered];
   return told.length === 0 ? [] : [`The calls before the error:\n${told.join("\n")}`];
 }
 
@@ -117,18 +122,20 @@ function hasJoinedDigits({ toolCalls, output, value }: RunOutcome & { status: "c
   return given.slice(0, MAX_SEARCHED_DIGITS).some((run) => isJoined(run) && !isAnswered(run));
 }
 
-/** Whether the arguments of a call appear literally in the code. */
 function isStated({ args = "" }: ToolCallRecord, code: string): boolean {
   const values = args.match(VALUES) ?? [];
   return values.every((value) => code.includes(value.replace(/^"(.*)"$/su, "$1")));
 }
 
+function isFailed({ result = "", error }: ToolCallRecord): boolean {
+  return error !== undefined || FAILURE.test(result);
+}
+
 /** The first calls that failed, and the last ones, in their order. */
-function telling(calls: readonly ToolCallRecord[]): ToolCallRecord[] {
-  const answered = calls.filter(({ result, error }) => result !== undefined || error !== undefined);
-  const failed = answered.filter(({ result = "", error }) => error !== undefined || FAILURE.test(result));
-  const first = failed.slice(0, MAX_SHOWN_FAILURES);
-  const shown = new Set([...first, ...answered.slice(first.length - MAX_SHOWN_CALLS)]);
+function telling(answered: readonly ToolCallRecord[]): ToolCallRecord[] {
+  const first = answered.filter(isFailed).slice(0, MAX_SHOWN_FAILURES);
+  const others = answered.filter((call) => !first.includes(call));
+  const shown = new Set([...first, ...others.slice(first.length - MAX_SHOWN_CALLS)]);
   return answered.filter((call) => shown.has(call));
 }
 

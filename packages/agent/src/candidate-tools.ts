@@ -3,7 +3,6 @@ import { createTokenBudget, takeFitting, type TokenBudget, type TokenCounter } f
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./stages.ts";
 
-/** The part of the prompt that tools may take. */
 export type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
 /** Number of tools ranked for each search text. */
@@ -21,7 +20,6 @@ const SPARE_TOKENS = 1_890;
 /** The fraction of all tokens that is reserved for names, however many tools are close. */
 const NAMED_SHARE = 0.1;
 
-/** Tools that a model is offered already, and all tools. */
 interface Offer {
   offered: readonly ToolDefinition[];
   /** The whole catalog. */
@@ -167,11 +165,9 @@ export async function toolsForRepair(
 interface ToldTools {
   /** Tools that are described. */
   others: readonly ToolDefinition[];
-  /** Tools that are only named. */
   named: readonly ToolDefinition[];
 }
 
-/** The tools that code for a task may be written with. */
 export interface Offered extends ToldTools {
   selection: Selection;
 }

@@ -46,7 +46,6 @@ export function toolsOf({ servers }: CatalogSnapshot): ToolDefinition[] {
   return servers.flatMap(({ tools }) => tools);
 }
 
-/** The tools that can be called. */
 export function callable(all: readonly ToolDefinition[]): ToolDefinition[] {
   return all.filter(({ unavailable }) => unavailable === undefined);
 }

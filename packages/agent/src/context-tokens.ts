@@ -10,7 +10,6 @@ function scaled(count: TokenCounter, sample: string, characters: number): number
   return Math.round((count(head) * characters) / head.length);
 }
 
-/** Counts the tokens of a text. */
 export function countText(text: string, count: TokenCounter): number {
   return scaled(count, text, text.length);
 }

@@ -102,7 +102,6 @@ const FILE =
   /(?<![\w./\\~:@-])(?:\/workspace\/|\.\/)?(?<path>(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:csv|tsv|jsonl?|ndjson|txt|md|log|ya?ml|xml|toml|ini))(?![\w/-]|\.\w)/giu;
 const PRIVATE = /secret|credential|passw|token|private|(?:^|\/)sessions\//iu;
 
-/** Finds the databases that these tools query. */
 export function databasesOf(tools: readonly ToolDefinition[]): Database[] {
   const byModule = Map.groupBy(
     tools.filter(({ callStyle, unavailable }) => callStyle === "object" && unavailable === undefined),

@@ -12,10 +12,8 @@ import type {
 } from "@cem/core";
 import type { Program } from "./stages.ts";
 
-/** The part of a task's result that says how it ended. */
 export type Ending = Pick<TaskResult, "status" | "value" | "error">;
 
-/** Turns the outcome of a run into the ending of a task. */
 export function endingOf(outcome: RunOutcome, describeCall: DescribeCall = (call) => call): Ending {
   switch (outcome.status) {
     case "completed":
@@ -54,13 +52,11 @@ export function endingOf(outcome: RunOutcome, describeCall: DescribeCall = (call
   }
 }
 
-/** The ending of a task that was cancelled between or within stages. */
 export function cancelledEnding({ reason }: AbortSignal): Ending {
   if (!CemError.isInstance(reason)) return failure("ABORTED", "The task was cancelled.");
   return { status: "error", value: null, error: toErrorInfo(reason) };
 }
 
-/** The ending of a task with an error. */
 export function failure(
   code: ErrorCode,
   message: string,
@@ -70,7 +66,6 @@ export function failure(
   return { status, value: null, error: { code, message, details } };
 }
 
-/** The ending of code that can't be parsed. */
 export function invalidCode(error: GuestError): Ending {
   const message = `${subjectOf(error)} is not valid TypeScript, and was not run: ${error.message}`;
   return failure("CODE_INVALID", message, { ...error });
@@ -82,7 +77,6 @@ function exception({ error, toolCalls }: Extract<RunOutcome, { status: "failed" 
   return failure("CODE_THREW", message, toolError === undefined ? { ...error } : { ...error, toolError });
 }
 
-/** The failure of a host tool that the code did not catch. */
 function uncaughtToolError(error: GuestError, calls: readonly ToolCallRecord[]): ErrorInfo | undefined {
   const failures = calls.flatMap((call) => call.error ?? []);
   return failures.findLast(({ message }) => message !== "" && error.message.includes(message));

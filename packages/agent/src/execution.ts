@@ -7,13 +7,10 @@ import type { Program, RunContext } from "./stages.ts";
 
 interface ExecutionSettings {
   describeCall: DescribeCall;
-  /** The calls in the code that need approval. */
   planned?: Verdict["needsApproval"];
-  /** The program, if it was already loaded into the sandbox. */
   loaded?: LoadedProgram | undefined;
 }
 
-/** The parts needed to execute a program. */
 type Execution = Pick<RunRequest, "invoker" | "onToolCall">;
 
 /** A program that the sandbox loads while it is reviewed. None of it is executed before `run`. */

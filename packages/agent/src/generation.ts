@@ -6,7 +6,6 @@ import { prepareTypeChecker } from "./review.ts";
 import { selectUnavailable, toSelectedTool } from "./selection.ts";
 import type { RunContext } from "./stages.ts";
 
-/** The task, and the tools that code for it may use. */
 export interface GenerationInput {
   task: string;
   offered: Offered;

@@ -48,7 +48,6 @@ export async function redacted(
   }
 }
 
-/** Redacts a task for storage in a file. */
 export async function redactedTask({ redactor: lazy }: Stages, task: string, options: ExecuteOptions) {
   const redactor = await lazy?.get();
   if (redactor === undefined) return task;

@@ -26,12 +26,10 @@ export function refusedGeneration(
   return failure(CODES[reason], `${hintsOf(refusal)} Nothing was run.`, details, "refused");
 }
 
-/** The ending of a task refused by the meter. */
 export function refusedByMeter({ code, message, details }: RunStop): Ending {
   return failure(code, message, details, "refused");
 }
 
-/** The hints of all steps with something missing, as one text. */
 export function hintsOf({ steps }: GenerationRefused): string {
   return steps.map(({ hint }) => hint).join(" ");
 }
@@ -58,7 +56,6 @@ function whatRan(earlier: boolean): string {
   return earlier ? "This code was not run; an earlier attempt was." : "Nothing was run.";
 }
 
-/** The ending of code that the guard refused, or that does not fit the types of its tools. */
 export function refusedCode(
   code: "CODE_REFUSED" | "CODE_MISTYPED",
   findings: readonly Finding[],

@@ -22,14 +22,12 @@ const REPAIRABLE_KILLS = new Set([
   "workspace-quota",
 ]);
 
-/** The outcome of an attempt: of its review, and of its run if there was one. */
 export interface AttemptOutcome {
   code: string;
   ending: Ending;
   findings: readonly Finding[];
   /** `undefined` when the code was not run. */
   outcome: RunOutcome | undefined;
-  /** Whether the task asks for a result. */
   expectsValue: boolean;
 }
 
@@ -39,7 +37,6 @@ const NO_RESULT = "The code returned nothing.";
 export class RepairHistory {
   /** Feedback to the generator on failed attempts, oldest first. */
   readonly feedback: GenerateFeedback[] = [];
-  /** The tool calls of all attempts, in order. */
   readonly calls: ToolCallRecord[] = [];
   readonly notes: string[] = [];
   /** The cost of all attempts. `undefined` when no model was asked. */
@@ -53,7 +50,6 @@ export class RepairHistory {
     this.#maxAttempts = maxRepairs + 1;
   }
 
-  /** Whether code of an earlier attempt has run. */
   get ranBefore(): boolean {
     return this.feedback.some(
       ({ error, returnedNothing }) => error !== undefined || returnedNothing === true,

@@ -12,10 +12,8 @@ import type {
 import { auditDigest } from "@cem/core/telemetry";
 import type { Program, RunContext, Stages } from "./stages.ts";
 
-/** The options of a request whose run has an id. */
 type Identified = ExecuteOptions & { runId: string };
 
-/** Adds a run id to a request. */
 export function withRunId(options: ExecuteOptions): Identified {
   return { ...options, runId: options.runId ?? createRunId() };
 }
@@ -43,7 +41,6 @@ export async function recorded(
 
 const RUN_ID_BYTES = 9;
 
-/** Creates an id that identifies a run in logs. */
 export function createRunId(): string {
   return `run-${randomBytes(RUN_ID_BYTES).toString("base64url")}`;
 }
@@ -62,7 +59,6 @@ export async function recordStart(
   audit?.record({ type: "run-started", ...subject, kind, input: audited(audit, input) });
 }
 
-/** Records the verdict of the review. */
 export async function recordVerdict(
   context: RunContext,
   { code, origin }: Program,

@@ -81,7 +81,6 @@ export function toSelectedTool({ tool, score, reason }: RankedTool): SelectedToo
   return { server: tool.server, tool: tool.name, score, reason };
 }
 
-/** A list, or `undefined` if it is empty. */
 export function nonEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list?.length === 0 ? undefined : list;
 }

@@ -25,7 +25,6 @@ const ASKING = new Set(
 );
 const CLAUSE = /[.;,:!?\n]|\b(?:and|then|please)\b/iu;
 
-/** Whether the task expects a return value. */
 export function expectsValue(task: string): boolean {
   if (task.trim().endsWith("?")) return true;
   return task.split(CLAUSE).some((clause) => ASKING.has(clause.trim().split(/\s/u)[0]?.toLowerCase() ?? ""));

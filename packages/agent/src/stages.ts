@@ -198,7 +198,6 @@ export interface RunContext {
   /** Aborts when the caller cancels the run or the pipeline is disposed. */
   signal: AbortSignal;
   progress: RunProgress;
-  /** The id of the run, as logs name it. */
   id: string;
 }
 

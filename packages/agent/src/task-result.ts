@@ -13,7 +13,6 @@ import type { Program, RunContext } from "./stages.ts";
 /** Larger data takes milliseconds to process. */
 const LARGE_CHARACTERS = 256 * 1024;
 
-/** Builds the result of a run. */
 export async function toTaskResult(
   context: RunContext,
   state: RunState,

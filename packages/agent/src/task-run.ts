@@ -20,7 +20,6 @@ import { describeCallIn, toTaskResult, type RunState } from "./task-result.ts";
 
 const DEFAULT_MAX_REPAIRS = 2;
 
-/** A task, and every tool of the catalog. */
 type TaskInput = Pick<GenerationInput, "task" | "tools">;
 
 /** One run of a task or of given code through the stages. Used once. */
@@ -80,7 +79,6 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
     return empty.ending;
   }
 
-  /** Offers the model the tools that a repair needs. */
   async function addTools({ tools }: TaskInput, message: string): Promise<void> {
     const { history, offered, program } = state;
     const needed = toolsForRepair(context, { code: program.code, message }, offered, tools);
@@ -113,7 +111,6 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
     return undefined;
   }
 
-  /** The ending of a task for which no code could be written. */
   function refuse(refusal: GenerationRefused, { task, tools }: TaskInput): Ending {
     const { catalog, offered, program } = state;
     if (program.code === "") program.origin = refusal.origin ?? "rules";

@@ -164,20 +164,14 @@ function isSame(one: Program, other: Program): boolean {
   return one.id === other.id && one.code === other.code;
 }
 
-type Block =
-  | { type: "text"; text: string }
-  | { type: "image"; mimeType: string; data: string }
-  | { type: "file"; mimeType: string; data: string; metadata: { filename: string } };
-
-function contentOf({ output, attachments }: CodeAnswer): string | Block[] {
+function contentOf({ output, attachments }: CodeAnswer) {
   const text = JSON.stringify(output);
   if (attachments.length === 0) return text;
-  const blocks = attachments.map((attachment): Block => {
-    const { mimeType } = attachment;
-    const data = base64Of(attachment);
+  const blocks = attachments.map((attachment) => {
+    const file = { mimeType: attachment.mimeType, data: base64Of(attachment) };
     return attachment.type === "image"
-      ? { type: "image", mimeType, data }
-      : { type: "file", mimeType, data, metadata: { filename: fileNameOf(attachment) } };
+      ? { type: "image", ...file }
+      : { type: "file", ...file, metadata: { filename: fileNameOf(attachment) } };
   });
   return [{ type: "text", text }, ...blocks];
 }

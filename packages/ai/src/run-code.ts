@@ -43,11 +43,9 @@ export async function runCode(
 /** Answers kept for code that was never run, such as refused code. */
 const KEPT_ANSWERS = 1_000;
 
-/**
- * Decides once for each call whether its code needs approval. If a second decision differed from the one the framework
- * used, code that nobody saw would run as approved. Without an id of the call, as in Mastra, code that was asked about
- * several times runs as approved only if each answer that is left was yes.
- */
+// A second decision that differed from the framework's would run code as approved that nobody saw. Without an id of the
+// call, as in Mastra, code that was asked about several times runs as approved only if each answer left was yes.
+/** Decides once for each call whether its code needs approval. */
 export function askOnce(agent: Agent, options: ApprovedCodeOptions) {
   const answersFor = new Map<string, Promise<boolean>[]>();
   const isAsked = (code: string, call = ""): Promise<boolean> => {

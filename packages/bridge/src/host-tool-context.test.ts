@@ -1,4 +1,4 @@
-import type { Elicit, ElicitAnswer, ElicitRequest, InvokeContext, ToolResult } from "@cem/core";
+import type { Elicit, ElicitAnswer, ElicitRequest, InvokeContext, ResultStore, ToolResult } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { defineTool } from "./define-tool.ts";
@@ -32,6 +32,26 @@ function answerAfter(ms: number, answer: ElicitAnswer = { action: "accept" }): E
 }
 
 describe("a host tool's timeout", () => {
+  it("is over when the tool has answered, however long its answer takes to be stored", async () => {
+    const handle = {
+      type: "text",
+      mimeType: "text/plain",
+      path: "/workspace/results/1.txt",
+      size: 1,
+      hash: "",
+    };
+    const write = () => new Promise((resolve) => setTimeout(() => resolve(handle), 5_000));
+    const store = { specificationVersion: "v1", write } as unknown as ResultStore;
+    const tools = createHostTools({
+      tools: { crm: { tool: toolOf(() => "long", 200) } },
+      store,
+      maxInlineBytes: 1,
+    });
+    const running = answerErrors(tools).invoke({ server: "crm", tool: "tool", args: {} }, { signal: never });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await running).toMatchObject({ ok: true, value: { path: handle.path } });
+  });
+
   it("ends a tool and aborts its signal", async () => {
     const reasons: unknown[] = [];
     const slow = toolOf(({ signal }) => {

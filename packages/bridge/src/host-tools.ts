@@ -90,7 +90,10 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
   ): Promise<ToolResult> => {
     const input = await checkInput(call, tool);
     const context = createToolContext(call.server, deadline, { onWaiting, elicit });
-    const output = await checkOutput(call, tool, await tool.execute(input, context));
+    const answer = await tool.execute(input, context);
+    // The time of the tool is over: checking and storing a large answer must not make it look like one that hangs.
+    deadline.pause();
+    const output = await checkOutput(call, tool, answer);
     const isTyped = tool.output !== undefined || tool.outputJsonSchema !== undefined;
     const named = { server: call.server, name: call.tool, isTyped };
     return { ok: true, value: await toJsonResult(named, output, settings) };

@@ -46,7 +46,6 @@ function isSent(error: unknown): boolean {
   return CemError.isInstance(error) && error.details["isSent"] === true;
 }
 
-/** A place in a queue. */
 interface Place {
   /** Resolves when all earlier places were left. Absent: there are none. */
   before: Promise<void> | undefined;

@@ -21,7 +21,6 @@ const REPEATED = new Set([
 /** Keywords whose values are data, not subschemas. */
 const DATA = new Set(["const", "enum", "default", "examples"]);
 
-/** The JSON Schema dialects that can be compiled. */
 export type Dialect = "draft-07" | "2019-09" | "2020-12";
 
 /** A copy of a schema that is safe to compile, with the parts that were left out, or the reason why there is none. */

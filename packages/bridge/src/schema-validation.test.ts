@@ -27,6 +27,16 @@ const forecast: JsonSchema = {
 };
 
 describe("createSchemaValidator", () => {
+  it("says which names a pattern allows", async () => {
+    const schema: JsonSchema = {
+      patternProperties: { "^x-": { type: "string" } },
+      additionalProperties: false,
+    };
+    expect(await judge(schema, { type: "a" })).toBe(
+      "`type` is not an argument; allowed: names that match ^x-",
+    );
+  });
+
   it.each([
     [{ city: "Oslo", days: 3, tags: ["a", "b"], when: null, day: "2026-02-28" }, "valid"],
     [{}, "`city` is missing"],

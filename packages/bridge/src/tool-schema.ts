@@ -8,7 +8,6 @@ const TARGET = "draft-2020-12";
 /** Makes zod emit `{}` for types that JSON Schema can't express, such as Date, instead of failing. */
 const LIBRARY_OPTIONS = { unrepresentable: "any" };
 
-/** The result of {@link checkValue}: the schema's output, or the first violation. */
 export type CheckedValue = { ok: true; value: unknown } | { ok: false; violation: Violation };
 
 export function isStandardSchema(schema: ToolSchema): schema is StandardSchemaV1 {
@@ -57,11 +56,7 @@ export function toJsonSchema(
   }
 }
 
-/**
- * Checks that the input of a tool is an object.
- *
- * @throws CemError `TOOL_INVALID` if it is not.
- */
+/** @throws CemError `TOOL_INVALID` if the input of a tool is not an object. */
 export function assertObjectInput(name: string, { type }: JsonSchema): void {
   if (type === undefined || type === "object") return;
   throw new CemError(
@@ -79,11 +74,7 @@ export type HostToolDescription = Pick<
   "server" | "name" | "description" | "inputSchema" | "outputSchema" | "annotations"
 >;
 
-/**
- * Describes a host tool for a catalog.
- *
- * @throws CemError `TOOL_INVALID` if it has the wrong shape, or its input is not an object.
- */
+/** @throws CemError `TOOL_INVALID` if the tool has the wrong shape, or its input is not an object. */
 export function describeHostTool(server: string, name: string, tool: HostTool): HostToolDescription {
   const fault = faultOf(tool);
   if (fault !== undefined) {

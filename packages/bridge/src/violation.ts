@@ -20,7 +20,6 @@ export function joinPath(path: string, part: string, subject: Subject): string {
   return /^\d+$/.test(part) ? `${path}[${part}]` : `${path}.${part}`;
 }
 
-/** Adds a full stop to a violation's message, unless it ends with a question. */
 export function asSentence(message: string): string {
   return message.endsWith("?") ? message : `${message}.`;
 }
@@ -90,7 +89,8 @@ export function describeViolation(error: SchemaError, subject: Subject = "argume
       const name = String(params["additionalProperty"] ?? params["unevaluatedProperty"]);
       const known = propertiesOf(error);
       const [near] = nearest(name, known);
-      const hint = near === undefined ? `allowed: ${list(known)}` : `did you mean ${quote(near)}?`;
+      const allowed = [...known, ...patternsOf(error).map((pattern) => `names that match ${pattern}`)];
+      const hint = near === undefined ? `allowed: ${list(allowed)}` : `did you mean ${quote(near)}?`;
       const where = joinPath(path, name, subject);
       return { path: where, message: `${quote(where)} ${WORDS[subject].unknown}; ${hint}` };
     }
@@ -155,6 +155,11 @@ function misspelling(error: SchemaError, [missing, ...others]: string[], subject
 function propertiesOf({ parentSchema }: SchemaError): string[] {
   const { properties = {} } = parentSchema as { properties?: object };
   return Object.keys(properties);
+}
+
+function patternsOf({ parentSchema }: SchemaError): string[] {
+  const { patternProperties = {} } = parentSchema as { patternProperties?: object };
+  return Object.keys(patternProperties).map((pattern) => pattern.slice(0, MAX_NAME_CHARACTERS));
 }
 
 /** The allowed forms, if each can be described briefly: by its type, its value or the properties of its objects. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
     configFile: false,
     config: {
       execution: { workspaceDir: path.join(folder, "workspace"), serversDir: path.join(folder, "servers") },
-      optimizations: { toolCache: false },
+      optimizations: { toolCache: false, sandboxPooling: false },
     },
     tools: {
       ...corpusTools,

@@ -73,7 +73,7 @@ function newAgent(options: AgentOptions = {}): Agent {
     configFile: false,
     config: {
       execution: { workspaceDir, serversDir, skillsDir: path.join(folder, "skills") },
-      optimizations: { toolCache: false },
+      optimizations: { toolCache: false, sandboxPooling: false },
     },
     tools,
     ...options,
@@ -322,7 +322,7 @@ describe("files of host tools", () => {
     const writable = newAgent({
       config: {
         execution: { workspaceDir, serversDir: path.dirname(inside) },
-        optimizations: { toolCache: false },
+        optimizations: { toolCache: false, sandboxPooling: false },
       },
     });
     const { problems } = await writable.discoverTools();

@@ -45,6 +45,9 @@ beforeAll(async () => {
   const agent = createAgent({ cwd, oneRun: true, records: true });
   await agent.executeCode("return 4711;");
   await agent.dispose();
+  const long = createAgent({ cwd, oneRun: true, records: true, sessions: false });
+  await long.executeCode(`return 4712;\n// ${"x".repeat(70_000)}`);
+  await long.dispose();
   running = await serve();
   const origin = new URL(running.url ?? "").origin;
   const described = path.join(cwd, "openapi.json");
@@ -74,9 +77,17 @@ describe("a client that is generated of the served description", () => {
       expect(await ask("getRun", { path: { id } })).toMatchObject({ status: "success", value: 8 });
     }, LONG);
     const runs = (await ask("listRuns"))?.["runs"] as { id: string; title: string }[];
-    expect(runs.map(({ title }) => title)).toEqual(["return 5 + 3;", "return 4711;"]);
-    const earlier = runs[1]?.id ?? "";
-    expect(await ask("getRun", { path: { id: earlier } })).toMatchObject({ value: 4711, kind: "code" });
+    expect(runs.map(({ title }) => title)).toEqual(["return 5 + 3;", "return 4712;", "return 4711;"]);
+    const [long = "", earlier = ""] = runs.slice(1).map((run) => run.id);
+    const whole = { inputIsCut: false, codeIsCut: false };
+    expect(await ask("getRun", { path: { id } })).toMatchObject(whole);
+    expect(await ask("getRun", { path: { id: earlier } })).toMatchObject({
+      value: 4711,
+      kind: "code",
+      ...whole,
+    });
+    const cut = { inputIsCut: true, codeIsCut: true };
+    expect(await ask("getRun", { path: { id: long } })).toMatchObject({ value: 4712, ...cut });
     expect((await ask("listRuns", { query: { text: "4711" } }))?.["runs"]).toMatchObject([{ id: earlier }]);
     expect((await ask("listRuns", { query: { status: "error" } }))?.["runs"]).toEqual([]);
   });

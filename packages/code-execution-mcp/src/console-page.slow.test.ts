@@ -15,6 +15,43 @@ import { describeWith, isInstalled } from "../../../vitest.tools.ts";
 const BROWSER = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 const TOKEN = "a-token-that-is-long-enough";
 const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
+/** A form with each kind of choice that MCP has, and with defaults. */
+const CHOICES = {
+  type: "object",
+  properties: {
+    plan: {
+      type: "string",
+      title: "Plan",
+      description: "You can change it later.",
+      oneOf: [
+        { const: "p1", title: "Free" },
+        { const: "p2", title: "Professional" },
+      ],
+    },
+    level: { type: "string", enum: ["a", "b"], enumNames: ["Alpha", "Beta"], default: "b" },
+    days: {
+      type: "array",
+      title: "Days",
+      items: { type: "string", enum: ["mo", "tu", "we"] },
+      default: ["tu"],
+    },
+    hours: { type: "array", title: "Hours", items: { anyOf: [{ const: "8", title: "Eight" }] } },
+    none: { type: "array", title: "None", items: { type: "string", enum: ["one"] } },
+    name: { type: "string", title: "Name", default: "Ada" },
+    age: { type: "integer", title: "Age", default: 7 },
+    news: { type: "boolean", title: "News", description: "Once a week." },
+    terms: {
+      type: "boolean",
+      oneOf: [
+        { const: true, title: "Agreed" },
+        { const: false, title: "Not yet" },
+      ],
+    },
+    floor: { enum: [1, 2], default: 2 },
+    notes: { type: "array", title: "Notes", items: { type: "string" } },
+  },
+  required: ["plan", "hours", "none"],
+};
 /** Where pictures are put, to be looked at. */
 const pictures = process.env["CEM_CONSOLE_PICTURES"];
 
@@ -53,6 +90,12 @@ function serve(cwd: string, config: ConfigInput = {}): Promise<RunningServer> {
           annotations: { destructiveHint: true },
           input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
           execute: () => ({ removed: `${HOSTILE}\u202E`, mail: "ada@example.org" }),
+        }),
+        choose: defineTool({
+          description: "Asks for a plan.",
+          input: { type: "object", properties: {} },
+          execute: async (_, { elicit }) =>
+            (await elicit({ mode: "form", message: "Which?", requestedSchema: CHOICES })).action,
         }),
       },
     },
@@ -113,8 +156,9 @@ describeWith("chromium")("the console's page", () => {
     page = await browser.newPage({ viewport: WIDE });
     page.setDefaultTimeout(60_000);
     page.on("console", (message) => {
-      // Chromium says so itself where a token is refused, or nothing is there.
-      if (message.type() === "error" && !/40[014]/.test(message.text())) problems.push(message.text());
+      // Chromium says so itself where a request is refused, nothing is there, or no server answers.
+      if (message.type() === "error" && !/40[0134]|net::ERR_/.test(message.text()))
+        problems.push(message.text());
     });
     page.on("pageerror", (error) => problems.push(error.message));
   });
@@ -150,19 +194,21 @@ describeWith("chromium")("the console's page", () => {
     await page.keyboard.press("Space");
     await page.getByLabel("TypeScript to run").focus();
     await page.keyboard.insertText(
-      `import { remove } from "./servers/crm/index.ts";\nconsole.log("asking");\nreturn await remove({ id: "c1" });`,
+      `import { remove } from "./servers/crm/index.ts";\nconsole.log("asking");\nreturn await remove({ id: "c    1" });`,
     );
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     const question = page.getByRole("form", { name: "Question of" });
     await question.waitFor();
     await page.locator("nav").getByText("waiting for an answer").waitFor();
+    expect(await question.getByRole("alert").innerText()).toContain('"c    1"');
     await look("asking");
     await question.getByRole("radio", { name: "Yes, this once" }).focus();
     await page.keyboard.press("Space");
     await page.keyboard.press("Enter");
     const result = page.getByRole("region", { name: "Result" });
     await result.waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("details-title");
     expect(await result.textContent()).toContain("<script>");
     expect(await result.textContent()).toContain("<U+202E>");
     expect(await result.textContent()).not.toContain("ada@example.org");
@@ -191,6 +237,73 @@ describeWith("chromium")("the console's page", () => {
     await page.getByRole("button", { name: "Run again" }).click();
     await page.getByRole("button", { name: "End this run" }).click();
     expect(page.url()).not.toBe(first);
+  });
+
+  it("offers the choices of a question by their titles, and its defaults", async () => {
+    await open("Runs");
+    await runCode(`import { choose } from "./servers/crm/index.ts";\nreturn await choose({});`);
+    const question = page.getByRole("form", { name: "Question of" });
+    await question.getByRole("radio", { name: "Professional" }).check();
+    await question.getByText("You can change it later.").waitFor();
+    await question.getByText("Once a week.").waitFor();
+    expect(await question.getByRole("radio", { name: "Beta" }).isChecked()).toBe(true);
+    await question.getByRole("checkbox", { name: "we", exact: true }).check();
+    await question.getByRole("checkbox", { name: "Eight" }).check();
+    await question.getByRole("radio", { name: "Not yet" }).check();
+    await look("choices");
+    const sent = page.waitForRequest(/\/questions\//);
+    await question.getByRole("button", { name: "Answer" }).click();
+    expect((await sent).postDataJSON()).toEqual({
+      action: "accept",
+      content: {
+        plan: "p2",
+        level: "b",
+        days: ["tu", "we"],
+        hours: ["8"],
+        none: [],
+        name: "Ada",
+        age: 7,
+        news: false,
+        terms: false,
+        floor: 2,
+      },
+    });
+    await page.getByRole("region", { name: "Result" }).getByText("accept").waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("details-title");
+  });
+
+  it("runs nothing again of which it has a part only", async () => {
+    await open("Runs");
+    await runCode(`return "whole";\n// ${"x".repeat(70_000)}`);
+    await page.getByText("too long to be kept whole").waitFor();
+    await page.getByText("The rest is cut.").waitFor();
+    expect(await page.getByRole("button", { name: "Run again" }).count()).toBe(0);
+  });
+
+  it("says why the server refuses it, where that is not the token", async () => {
+    const several = await serve(newFolder(), {
+      server: { authToken: TOKEN, trustedProxies: ["127.0.0.1"] },
+      customers: { header: "x-customer" },
+    });
+    onTestFinished(() => several.close(0));
+    await open("Runs", several);
+    await page.getByRole("alert").getByText("does not say which customer").first().waitFor();
+    expect(await page.getByLabel("Access token").count()).toBe(0);
+    await open("Runs");
+  });
+
+  it("says that the server can't be reached, and keeps the focus of who answers", async () => {
+    const gone = await serve(newFolder());
+    onTestFinished(() => gone.close(0));
+    await open("Runs", gone);
+    await runCode(`import { choose } from "./servers/crm/index.ts";\nreturn await choose({});`);
+    const decline = page.getByRole("button", { name: "Decline" });
+    await decline.waitFor();
+    await gone.close(0);
+    await decline.click();
+    await page.getByRole("form").getByText("The server can't be reached.").waitFor();
+    expect(await decline.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true);
+    await open("Runs");
   });
 
   it("says of addresses that nothing is there", async () => {

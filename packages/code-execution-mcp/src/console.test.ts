@@ -109,6 +109,14 @@ return { found: await find({}), to: "${MAIL}" };`;
     expect((await call("/api/v1/runs")).text).not.toContain(MAIL);
   });
 
+  it("shows no beginning of a value where the code is cut", async () => {
+    const begun = `return "${MAIL}";\n// `;
+    const code = `${begun}${" ".repeat(64 * 1024 - begun.length - 12)}${MAIL}`;
+    const { text, data } = await finished(await startCode(code));
+    expect(data).toMatchObject({ status: "success", inputIsCut: true, codeIsCut: true });
+    expect(text).not.toContain(MAIL.slice(0, 12));
+  });
+
   it("lists runs of MCP clients too", async () => {
     const client = new Client({ name: "test", version: "1.0.0" });
     const requestInit = { headers: { authorization: `Bearer ${TOKEN}` } };

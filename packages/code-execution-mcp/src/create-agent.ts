@@ -28,7 +28,6 @@ export function createAgent(options: AgentOptions = {}): Agent & AsyncDisposable
   return createPipeline(() => setUpOwned(options));
 }
 
-/** Like {@link createAgent}, with an already loaded configuration. */
 export function createLoadedAgent(
   loaded: Project,
   options: AgentOptions,

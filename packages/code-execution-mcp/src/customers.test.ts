@@ -27,7 +27,7 @@ const optionsOf = (customer: string) => ({
       serversDir: sample("servers"),
       skillsDir: path.join(folder, "skills"),
     },
-    optimizations: { toolCache: false },
+    optimizations: { toolCache: false, sandboxPooling: false },
   },
 });
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { person } from "../../mcp-client/fixtures/people.ts";
-import { makeProject } from "../test/upstream-project.ts";
+import { COMPILE_CACHE, makeProject } from "../test/upstream-project.ts";
 import type { Project } from "../test/upstream-project.ts";
 import { generateTools } from "./admin.ts";
 import { createAgent, defineTool } from "./index.ts";
@@ -96,7 +96,7 @@ beforeAll(async () => {
 
 function servers(): NonNullable<ConfigInput["mcpServers"]> {
   const args = ["--conditions=@cem/source", fixture, path.join(project.folder, "got.jsonl"), "stdio"];
-  return { directory: { command: process.execPath, args } };
+  return { directory: { command: process.execPath, args, env: { ...COMPILE_CACHE } } };
 }
 
 describe.each(["values", "tokens"] as const)("a rule that denies a flow, where code sees %s", (guest) => {

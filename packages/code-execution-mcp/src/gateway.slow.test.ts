@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { makeProject, reference } from "../test/upstream-project.ts";
+import { COMPILE_CACHE, makeProject, reference } from "../test/upstream-project.ts";
 import type { Project } from "../test/upstream-project.ts";
 import { generateTools } from "./admin.ts";
 import { runServer } from "./index.ts";
@@ -13,6 +13,7 @@ const ERAS: readonly Era[] = ["modern", "legacy"];
 const growing = {
   command: process.execPath,
   args: [fileURLToPath(new URL("../../mcp-client/fixtures/growing-server.ts", import.meta.url))],
+  env: { ...COMPILE_CACHE },
 };
 const servers = { everything: reference("everything"), growing };
 

@@ -138,7 +138,7 @@ function agentWith(guardrails: ConfigInput["guardrails"], options: AgentOptions 
       guardrails,
       execution: { typeCheck: "off", ...config?.execution },
       logging: { level: "CRITICAL" },
-      optimizations: { toolCache: false },
+      optimizations: { toolCache: false, sandboxPooling: false },
     },
     ...others,
   });

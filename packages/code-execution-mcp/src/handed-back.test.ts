@@ -151,6 +151,46 @@ return true;`;
   });
 });
 
+describe("a rule that asks", () => {
+  it.each([
+    ["onElicit", "cem"],
+    [
+      "onApprove",
+      "privacy.rules say to ask: may a value of type EMAIL that came from crm.who go to mail.send?",
+    ],
+  ] as const)("asks by the agent's %s", async (by, shown) => {
+    const { folder } = await makeProject();
+    const asked: string[] = [];
+    const asking = {
+      onElicit: async ({ server }: { server: string }) => {
+        asked.push(server);
+        return { action: "accept" as const, content: { allow: true } };
+      },
+      onApprove: async ({ reason }: { reason: string }) => {
+        asked.push(reason);
+        return "once" as const;
+      },
+    };
+    const mail = { description: "Send.", input: z.object({ to: z.string() }), execute: () => "sent" };
+    const agent = createAgent({
+      cwd: folder,
+      configFile: false,
+      config: { privacy: { rules: [{ from: "crm", to: "mail", action: "ask" }] } },
+      tools: {
+        crm: { who: defineTool({ description: "Who.", execute: () => ({ email: "ada@example.com" }) }) },
+        mail: { send: defineTool(mail) },
+      },
+      [by]: asking[by],
+    });
+    onTestFinished(() => agent.dispose());
+    const result = await agent.executeCode(`import { who } from "./servers/crm/index.ts";
+import { send } from "./servers/mail/index.ts";
+return await send({ to: (await who() as { email: string }).email });`);
+    expect([result.error, result.value]).toEqual([null, "sent"]);
+    expect(asked).toEqual([shown]);
+  });
+});
+
 describe("the result of a run", () => {
   it("has no secret in its output that a key in its value tells", async () => {
     const { folder } = await makeProject();

@@ -46,7 +46,8 @@ it.skipIf(process.platform !== "linux")(
     const { command, args } = reference("everything");
     // It outlives the end of its input.
     const stubborn = { command: "/bin/sh", args: ["-c", '"$@"; sleep 1000', "stubborn", command, ...args] };
-    const { onLog: _, ...source } = project.source({ stubborn });
+    // With guests that are kept ready.
+    const { onLog: _, ...source } = project.source({ stubborn }, { optimizations: {} });
     await generateTools({ ...source, onLog: () => {} });
     const options = JSON.stringify({ ...source, transport: "http", port: 0 });
     const start = path.join(import.meta.dirname, "create-server.ts");

@@ -54,7 +54,7 @@ async function start(
         serversDir,
         skillsDir: path.join(root, "skills"),
       },
-      optimizations: { toolCacheFile: path.join(folder, "tools.json") },
+      optimizations: { toolCacheFile: path.join(folder, "tools.json"), sandboxPooling: false },
       llm: { enabled: true, baseUrl: `${server.origin}/v1`, apiKey: KEY, maxRetries: 0, ...llm },
     },
     ...stages,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { person, valuesOf } from "../../mcp-client/fixtures/people.ts";
 import { messageTypes, openDoors } from "../test/message-doors.ts";
@@ -20,6 +20,25 @@ const WAYS: readonly Way[] =
         { client: "stdio", era: "legacy", behind: "stdio" },
         { client: "http", era: "modern", behind: "http" },
       ];
+
+/** What is opened for a way serves several tests: each opening starts up to five processes. */
+const opened = new Map<Way, Doors>();
+const closing: (() => Promise<void>)[] = [];
+let answerOf: (text: string) => string = () => "";
+afterEach(() => {
+  answerOf = () => "";
+});
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+async function doorsOf(way: Way): Promise<Doors> {
+  const options = { answer: (text: string) => answerOf(text) };
+  const doors = opened.get(way) ?? (await openDoors(way, options, (close) => void closing.push(close)));
+  opened.set(way, doors);
+  doors.forget();
+  return doors;
+}
 
 const VALUES = Array.from({ length: 200 }, (_, index) => valuesOf(person(index))).flat();
 const EMAIL_TOKEN = /\[\[EMAIL:[a-z2-7]{16}\]\]|user\.[a-z2-7]{16}@redacted\.invalid/g;
@@ -89,7 +108,8 @@ async function visitAll({ client, run }: Doors, onForeign: (tokens: string[]) =>
 describe.each(WAYS)("between a client of the $era protocol over $client and servers over $behind", (way) => {
   it("personal data is in no message to the client, and reaches the server that it is of", async () => {
     let foreign: string[] = [];
-    const doors = await openDoors(way, { answer: (text) => `You said ${text}, they said ${foreign.join()}` });
+    const doors = await doorsOf(way);
+    answerOf = (text) => `You said ${text}, they said ${foreign.join()}`;
     const { received, got } = doors;
     await visitAll(doors, (tokens) => (foreign = tokens));
 
@@ -119,7 +139,7 @@ describe.each(WAYS)("between a client of the $era protocol over $client and serv
   });
 
   it("a reason to cancel goes no further, of a run or of a request to a server behind", async () => {
-    const doors = await openDoors(way, { answer: () => "" });
+    const doors = await doorsOf(way);
     const cancelled = async (
       count: number,
       start: (signal: AbortSignal) => Promise<unknown>,
@@ -141,8 +161,9 @@ describe.each(WAYS)("between a client of the $era protocol over $client and serv
 describe.each(WAYS.filter(({ era, behind }) => era === "legacy" && behind === "stdio"))(
   "between a client of the $era protocol over $client and servers over $behind that it watches",
   (way) => {
+    // With servers that no other test has used, so that one process behind is both watched and changed.
     it("a resource is watched by the URI that the client was shown, and a question is withdrawn without words", async () => {
-      const { client, run, received, got } = await openDoors(way, { answer: () => "" });
+      const { client, run, received, got } = await openDoors(way, { answer: () => "" }, onTestFinished);
       const { resources } = await client.listResources();
       const uri = resources.find((one) => one.uri.startsWith("mcp://directory/"))?.uri ?? "";
       await client.subscribeResource({ uri });

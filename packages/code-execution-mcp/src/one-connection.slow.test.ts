@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { makeProject } from "../test/upstream-project.ts";
+import { COMPILE_CACHE, makeProject } from "../test/upstream-project.ts";
 import type { Project } from "../test/upstream-project.ts";
 import { generateTools } from "./admin.ts";
 import { createAgent, runServer } from "./index.ts";
@@ -16,7 +16,9 @@ type Servers = NonNullable<ConfigInput["mcpServers"]>;
 
 async function open(more: object = {}): Promise<{ project: Project; servers: Servers }> {
   const project = await makeProject();
-  const servers: Servers = { accounts: { command: process.execPath, args: [fixture], ...more } };
+  const servers: Servers = {
+    accounts: { command: process.execPath, args: [fixture], env: { ...COMPILE_CACHE }, ...more },
+  };
   await generateTools(project.source(servers));
   return { project, servers };
 }

@@ -44,7 +44,7 @@ function agentWith(
         skillsDir: folder,
         ...config.execution,
       },
-      optimizations: { sandboxPoolSize: 1, ...config.optimizations },
+      optimizations: { sandboxPooling: false, ...config.optimizations },
     },
   });
   agents.push(agent);

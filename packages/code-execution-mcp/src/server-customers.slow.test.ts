@@ -32,7 +32,7 @@ async function serve(config: ConfigInput): Promise<string> {
         skillsDir: path.join(folder, "skills"),
       },
       customers: { dir: path.join(folder, "workspaces"), ...config.customers },
-      optimizations: { toolCache: false },
+      optimizations: { toolCache: false, sandboxPooling: false },
       logging: { level: "CRITICAL" },
     },
   });

@@ -32,7 +32,11 @@ async function makeProject() {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
   }
-  const source = { cwd: folder, configFile: false as const, config: { optimizations: { toolCache: false } } };
+  const source = {
+    cwd: folder,
+    configFile: false as const,
+    config: { optimizations: { toolCache: false, sandboxPooling: false } },
+  };
   const agent = createAgent(source);
   onTestFinished(() => agent.dispose());
   return { folder, source, agent };

@@ -35,7 +35,7 @@ const configWith = (more: ConfigInput = {}): AgentOptions => ({
       workflowRunsDir: runs,
       ...more.execution,
     },
-    optimizations: { toolCacheFile: path.join(folder, "tools.json") },
+    optimizations: { toolCacheFile: path.join(folder, "tools.json"), sandboxPooling: false },
   },
 });
 
@@ -475,7 +475,10 @@ describe("createServer", () => {
         description: "Adds two numbers",
         inputSchema: { properties: { a: { type: "number" }, b: { default: 2 } }, required: ["a"] },
       });
-      const answer = await client.callTool({ name: "add_up", arguments: { a: 40 } });
+      const told: (string | undefined)[] = [];
+      const onprogress = ({ message }: { message?: string | undefined }): void => void told.push(message);
+      const answer = await client.callTool({ name: "add_up", arguments: { a: 40 } }, { onprogress });
+      expect(told[0]).toBe("Running the code");
       expect(answer.structuredContent).toMatchObject({ success: true, result: { sum: 42 } });
     } finally {
       await client.close();

@@ -5,12 +5,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client, specTypeSchemas, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { onTestFinished } from "vitest";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { generateTools } from "../src/admin.ts";
 import { runServer } from "../src/index.ts";
 import type { ConfigInput } from "../src/index.ts";
-import { makeProject } from "./upstream-project.ts";
+import { COMPILE_CACHE, makeProject } from "./upstream-project.ts";
 
 const directory = fileURLToPath(new URL("../../mcp-client/fixtures/directory-server.ts", import.meta.url));
 const serveStdio = fileURLToPath(new URL("../fixtures/serve-stdio.ts", import.meta.url));
@@ -33,6 +32,8 @@ export interface Doors {
   received: { type: string; message: JSONRPCMessage }[];
   /** Values that the server `directory` received, by the message type. */
   got: (door: string) => unknown[];
+  /** Begins anew with what the client and the servers behind received. */
+  forget: () => void;
   /** Runs code with the tools of both servers, and returns what the client is told of it. */
   run: (
     code: string,
@@ -42,17 +43,24 @@ export interface Doors {
   log: () => string;
 }
 
-/** @param answer - The model's answer to a text. */
+/**
+ * @param answer - The model's answer to a text.
+ * @param atEnd - Takes what closes them.
+ */
 export async function openDoors(
   { client: by, era, behind }: Way,
   { config, answer }: { config?: ConfigInput; answer: (text: string) => string },
+  atEnd: (work: () => Promise<void>) => void,
 ): Promise<Doors> {
-  const project = await makeProject();
+  const project = await makeProject(atEnd);
   const file = path.join(project.folder, "got.jsonl");
   const servers: NonNullable<ConfigInput["mcpServers"]> = {};
   for (const [name, first] of Object.entries(FIRST)) {
     const args = [CONDITIONS, directory, file, behind, String(first)];
-    servers[name] = behind === "stdio" ? { command: process.execPath, args } : { url: await startHttp(args) };
+    servers[name] =
+      behind === "stdio"
+        ? { command: process.execPath, args, env: { ...COMPILE_CACHE } }
+        : { url: await startHttp(args, atEnd) };
   }
   await generateTools(project.source(servers));
   const { onLog: _onLog, ...source } = project.source(servers, config);
@@ -67,11 +75,12 @@ export async function openDoors(
       transport: "http",
       port: 0,
     });
-    onTestFinished(() => running.close(0));
+    atEnd(() => running.close(0));
     transport = new StreamableHTTPClientTransport(new URL(running.url ?? ""));
   } else {
     const args = [CONDITIONS, serveStdio, JSON.stringify(options)];
-    const stdio = new StdioClientTransport({ command: process.execPath, args, stderr: "pipe" });
+    const env = { ...getDefaultEnvironment(), ...COMPILE_CACHE };
+    const stdio = new StdioClientTransport({ command: process.execPath, args, env, stderr: "pipe" });
     stdio.stderr?.on("data", (text) => log.push(String(text)));
     transport = stdio;
   }
@@ -98,19 +107,22 @@ export async function openDoors(
   }));
   const received = watch(transport);
   await client.connect(transport);
-  onTestFinished(() => client.close());
+  atEnd(() => client.close());
+  const lines = (): string[] => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []);
+  let earlier = 0;
   return {
     client,
     received,
     got: (door) =>
-      existsSync(file)
-        ? readFileSync(file, "utf8")
-            .trim()
-            .split("\n")
-            .map((line) => JSON.parse(line) as { door: string; got: unknown; first: number })
-            .filter((one) => one.door === door && one.first === FIRST.directory)
-            .map(({ got }) => got)
-        : [],
+      lines()
+        .slice(earlier)
+        .map((line) => JSON.parse(line) as { door: string; got: unknown; first: number })
+        .filter((one) => one.door === door && one.first === FIRST.directory)
+        .map(({ got }) => got),
+    forget: () => {
+      earlier = lines().length;
+      received.length = 0;
+    },
     async run(code, options = {}) {
       const importing = `import * as directory from "./servers/directory/index.ts";\nimport * as other from "./servers/other/index.ts";\n`;
       const request = { name: "execute_code", arguments: { code: importing + code } };
@@ -121,9 +133,9 @@ export async function openDoors(
   };
 }
 
-async function startHttp(args: string[]): Promise<string> {
+async function startHttp(args: string[], atEnd: (work: () => Promise<void>) => void): Promise<string> {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
-  onTestFinished(() => void child.kill());
+  atEnd(async () => void child.kill());
   for await (const line of createInterface({ input: child.stdout })) return line;
   throw new Error("The server ended before it listened.");
 }

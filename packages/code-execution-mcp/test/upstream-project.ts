@@ -12,6 +12,12 @@ type Servers = NonNullable<ConfigInput["mcpServers"]>;
 const require = createRequire(import.meta.url);
 const oddServer = fileURLToPath(new URL("../../mcp-client/fixtures/odd-server.ts", import.meta.url));
 
+/** For servers in TypeScript, which get no variable by themselves: each process would read all of its sources anew. */
+export const COMPILE_CACHE: Readonly<Record<string, string>> =
+  process.env["NODE_COMPILE_CACHE"] === undefined
+    ? {}
+    : { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
+
 /** An installed reference server: `everything`, `filesystem`. */
 export function reference(name: string, ...args: string[]): { command: string; args: string[] } {
   const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
@@ -19,8 +25,11 @@ export function reference(name: string, ...args: string[]): { command: string; a
 }
 
 /** A server that misbehaves as told, with a description for its tool `echo`. */
-export function odd(mode: string, ...saying: string[]): { command: string; args: string[] } {
-  return { command: process.execPath, args: [oddServer, mode, ...saying] };
+export function odd(
+  mode: string,
+  ...saying: string[]
+): { command: string; args: string[]; env: Record<string, string> } {
+  return { command: process.execPath, args: [oddServer, mode, ...saying], env: { ...COMPILE_CACHE } };
 }
 
 export interface Project {
@@ -45,8 +54,14 @@ export async function makeProject(
   const source: Project["source"] = (mcpServers, more = {}) => ({
     cwd: folder,
     configFile: false,
-    // Every agent would load the compiler to check types.
-    config: { mcpServers, logging: { level: "DEBUG" }, execution: { typeCheck: "off" }, ...more },
+    // Every agent would load the compiler to check types, and start guests that no run needs.
+    config: {
+      mcpServers,
+      logging: { level: "DEBUG" },
+      execution: { typeCheck: "off" },
+      optimizations: { sandboxPooling: false },
+      ...more,
+    },
     onLog: (line) => log.push(line),
   });
   return {

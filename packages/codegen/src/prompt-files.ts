@@ -6,13 +6,10 @@ const FOLDER = new URL("../prompts/", import.meta.url);
 
 /** Reads a file of `prompts/` and replaces its `{{names}}` by values. */
 export function readPrompt(name: string, values: Readonly<Record<string, string>> = {}): string {
-  const text = readText(new URL(`${name}.txt`, FOLDER));
-  return text.replaceAll(/\{\{(\w+)\}\}/gu, (_, key: string) => values[key] ?? "");
-}
-
-function readText(file: URL): string {
+  const file = new URL(`${name}.txt`, FOLDER);
   try {
-    return readFileSync(file, "utf8").trim();
+    const text = readFileSync(file, "utf8").trim();
+    return text.replaceAll(/\{\{(\w+)\}\}/gu, (_, key: string) => values[key] ?? "");
   } catch (error) {
     throw leftOutOfBundle(file, error);
   }

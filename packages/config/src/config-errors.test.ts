@@ -34,10 +34,6 @@ describe("an unknown key", () => {
       "config.yaml:1  logging.__proto__  is not a setting. Settings here: level, file, audit_file.",
     ],
     [
-      "logging: {audit_max_mb: 8}",
-      "config.yaml:1  logging.audit_max_mb  is not a setting. The file is put aside at 16 MiB: delete the line.",
-    ],
-    [
       "constructor: 1",
       "config.yaml:1  constructor  is not a setting. Settings here: execution, llm, optimizations, guardrails, privacy, logging, customers, server, queue, runs, store, mcp_servers, plugins, tool_mappings, workflows.",
     ],

@@ -1,13 +1,7 @@
 import { variableValue, type Variables } from "./environment.ts";
 
-/** Removed settings of the Python original and of earlier versions, and removed values, with what to do instead. */
+/** Settings and values of the Python original that are not here, with what to do instead. */
 const REMOVED: Readonly<Record<string, string>> = {
-  "execution.limits.max_concurrent_calls":
-    "A run makes 32 calls at once; `concurrency` of an MCP server limits its own. Delete the line.",
-  "customers.trusted_proxies":
-    "The header is read from the proxies of server.trusted_proxies: name them there.",
-  "logging.audit_max_mb": "The file is put aside at 16 MiB: delete the line.",
-  "runs.max_count": "At most 1,000 runs are recorded, within runs.max_mb and runs.max_days: delete the line.",
   "execution.opensandbox_domain": "There is no OpenSandbox here: delete the line.",
   "execution.opensandbox_image": "There is no OpenSandbox here: delete the line.",
   "execution.sandbox_type: opensandbox": "OpenSandbox runs Python; write auto.",

@@ -2,7 +2,6 @@ import { SETTINGS } from "./settings.ts";
 
 const WIDTH = 100;
 
-/** A YAML comment, wrapped into lines. */
 function comment(text: string, indent: string): string[] {
   const line = new RegExp(`\\S.{0,${WIDTH - indent.length - 3}}(?=\\s|$)`, "gu");
   return Array.from(text.matchAll(line), ([words]) => `${indent}# ${words}`);

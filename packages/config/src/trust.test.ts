@@ -192,6 +192,54 @@ describe("what a folder asks for", () => {
     expect(await held(cwd, env)).toEqual(["server a"]);
   });
 
+  it.each<[string, string, string[]]>([
+    ["JSON lines", '{"name":"ada"}\n{"name":"bob"}', []],
+    ["an SQLite database", "SQLite format 3\0\u0010", []],
+    ["a large SQLite database", `SQLite format 3\0${"x".repeat(17 * 1024 * 1024)}`, []],
+    ["code", "evil()", ["server a"]],
+    ["code after JSON lines", '{"name":"ada"}\nevil()', ["server a"]],
+  ])("counts what a server writes into its file only where it may be code: %s", async (_, text, expected) => {
+    const env = await homeEnv();
+    const command = "mcpServers: {a: {command: mcp-memory, args: [--x], env: {MEMORY_FILE_PATH: ./m.jsonl}}}";
+    const cwd = await folderWith({ "config.yaml": command });
+    await trustAll(cwd, env);
+    await writeFile(path.join(cwd, "m.jsonl"), text);
+    expect(await held(cwd, env)).toEqual(expected);
+  });
+
+  it.each([
+    "bash, args: [m.jsonl]",
+    "perl, args: [m.jsonl]",
+    "python3.12, args: [m.jsonl]",
+    "uvx, args: [python, m.jsonl]",
+    "awk, args: [-f, m.jsonl]",
+    "./m.jsonl",
+    "node, args: [m.jsonl], env: {BASH_ENV: m.jsonl}",
+  ])("includes data that may be code for its program: %s", async (command) => {
+    const env = await homeEnv();
+    const cwd = await folderWith({ "config.yaml": `mcpServers: {a: {command: ${command}}}` });
+    await trustAll(cwd, env);
+    await writeFile(path.join(cwd, "m.jsonl"), '"$(evil) @{[evil()]}"');
+    expect(await held(cwd, env)).toEqual(["server a"]);
+  });
+
+  it("includes data for a link to a program elsewhere", async () => {
+    const env = await homeEnv();
+    const cwd = await folderWith({ "config.yaml": "mcpServers: {a: {command: ./mcp, args: [m.jsonl]}}" });
+    await symlink(process.execPath, path.join(cwd, "mcp"));
+    await trustAll(cwd, env);
+    await writeFile(path.join(cwd, "m.jsonl"), '"@{[evil()]}"');
+    expect(await held(cwd, env)).toEqual(["server a"]);
+  });
+
+  it("includes a started program that looks like a database", async () => {
+    const env = await homeEnv();
+    const cwd = await folderWith({ "config.yaml": "mcpServers: {a: {command: ./mcp}}" });
+    await trustAll(cwd, env);
+    await writeFile(path.join(cwd, "mcp"), "SQLite format 3\0\nevil");
+    expect(await held(cwd, env)).toEqual(["server a"]);
+  });
+
   it("is not there for a server that is off or that the program gave", async () => {
     const off = await load({ "config.yaml": "mcpServers: {a: {command: x, enabled: false}}" });
     const given = await load({}, { config: { mcpServers: { a: { command: "x" } } } });

@@ -87,6 +87,8 @@ export interface TaskResult {
 export type AgentEvent =
   /** No worker has taken the run from the queue yet. `workers` are connected to it. */
   | { type: "waiting"; workers: number }
+  /** The client has as many runs under way as it may. `asking` of them do so only until its user answers. */
+  | { type: "waiting"; asking: number }
   | { type: "stage-started"; stage: Stage }
   | {
       type: "discovered";

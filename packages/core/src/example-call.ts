@@ -153,7 +153,6 @@ function numberFor({ minimum, maximum, type }: JsonSchema): number {
   return type === "integer" ? Math.ceil(value) : value;
 }
 
-/** `ids` gives `id`. */
 function singular(name: string): string {
   return name.length > 2 && name.endsWith("s") && !name.endsWith("ss") ? name.slice(0, -1) : name;
 }

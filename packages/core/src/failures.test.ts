@@ -1,4 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { CemError } from "./errors.ts";
 import { callAborted, resultNotJson, resultTooLarge, serverNotFound, toolNotFound } from "./failures.ts";
 
@@ -74,5 +80,32 @@ describe("callAborted", () => {
     const error = callAborted(tool);
     expect(error).toMatchObject({ code: "ABORTED", message: "The call of crm.fnd was cancelled." });
     expect(error.details).toEqual(tool);
+  });
+});
+
+describe("whyNotLoaded", () => {
+  /** A program for Node itself, since the test runner loads modules in its own way. */
+  const LOAD = `const [from, file] = process.argv.slice(1);
+const { whyNotLoaded } = await import(from);
+console.log(await import(file).then(() => "loaded", whyNotLoaded));`;
+
+  it.each([
+    ["a.ts", 'import "node:fs";', /outside a module\. .*npm pkg set type=module.* \.mts/u],
+    ["b.js", "export default 1;", /'export'\. .*npm pkg set type=module.* \.mts/u],
+    ["c.ts", "const a = (;", /^(?!.*npm pkg).*$/u],
+    ["d.mts", 'import "@cem/not-installed/part";', /npm install @cem\/not-installed$/u],
+    ["e.mts", 'import "broken";', /^Cannot find package '.*index\.js'(?!.*npm install)/u],
+    ["f.mts", "export default 1;", /^loaded$/u],
+  ])("says what helps in a project of CommonJS: %s", async (name, code, said) => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), "cem-failures-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(path.join(folder, "package.json"), '{ "type": "commonjs" }');
+    await mkdir(path.join(folder, "node_modules/broken"), { recursive: true });
+    await writeFile(path.join(folder, "node_modules/broken/package.json"), "{}");
+    await writeFile(path.join(folder, name), code);
+    const urls = [import.meta.resolve("./failures.ts"), pathToFileURL(path.join(folder, name)).href];
+    const args = ["--conditions=@cem/source", "--no-warnings", "--input-type=module", "-e", LOAD, ...urls];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout.trim()).toMatch(said);
   });
 });

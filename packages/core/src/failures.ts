@@ -1,4 +1,4 @@
-import { CemError } from "./errors.ts";
+import { CemError, toErrorInfo } from "./errors.ts";
 import { nearest } from "./text/nearest.ts";
 
 /** The tool that an error is about. */
@@ -107,4 +107,18 @@ export function writeFailure(error: unknown, what: string, place: string): unkno
     details: { what, place, reason },
     cause: error,
   });
+}
+
+/** How Node refuses a module that it takes for CommonJS. */
+const NO_MODULE = /^(?:Cannot use import statement outside a module|Unexpected token 'export'$)/u;
+/** Not a package that is there without its files, of which Node gives the path. */
+const NO_PACKAGE = /^Cannot find package '((?:@[^'/]+\/)?[^'/\\]+)'/u;
+
+/** Describes why a module of a user's project can't be loaded, and what helps. */
+export function whyNotLoaded(error: unknown): string {
+  const { message } = toErrorInfo(error);
+  const [, missing] = NO_PACKAGE.exec(message) ?? [];
+  if (missing !== undefined) return `${message} Install it in the project: npm install ${missing}`;
+  if (!NO_MODULE.test(message)) return message;
+  return `${message}. Its package.json says "type": "commonjs". Change that with npm pkg set type=module, or let the name of the file end in .mts (.mjs).`;
 }

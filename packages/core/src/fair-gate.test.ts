@@ -64,6 +64,39 @@ describe("FairGate", () => {
       expect(gate.inside).toBe(1);
     });
 
+    it("replaces holders that wait, up to a number, and has them go on at once", async () => {
+      const gate = new FairGate(1, 1);
+      const first = await gate.enter({ session: "a" });
+      first.setWaiting(true);
+      first.setWaiting(true);
+      const second = await gate.enter({ session: "b" });
+      const third = gate.enter({ session: "c" });
+      second.setWaiting(true);
+      expect([gate.inside, gate.waiting, gate.unreplaced]).toEqual([2, 1, 1]);
+      second.setWaiting(false);
+      first.setWaiting(false);
+      expect(gate.tryEnter({ session: "d" })).toBeUndefined();
+      first.setWaiting(false);
+      first();
+      expect([gate.inside, gate.waiting, gate.unreplaced]).toEqual([1, 1, 0]);
+      second();
+      (await third)();
+      expect([gate.inside, gate.waiting]).toEqual([0, 0]);
+    });
+
+    it("replaces nobody any longer for a holder that leaves while it waits", async () => {
+      const gate = new FairGate(1, 1);
+      const first = await gate.enter({ session: "a" });
+      first.setWaiting(true);
+      first();
+      const second = gate.tryEnter({ session: "b" });
+      first.setWaiting(false);
+      first.setWaiting(true);
+      expect(gate.tryEnter({ session: "c" })).toBeUndefined();
+      second?.();
+      expect([gate.inside, gate.unreplaced]).toEqual([0, 0]);
+    });
+
     it("removes a caller that aborts while it waits, and only that one", async () => {
       const gate = new FairGate(1);
       const leave = await gate.enter({ session: "a" });

@@ -6,10 +6,18 @@ interface GateKey {
   session: unknown;
 }
 
-/** The callers of one owner. */
+/** A slot of a gate. Calling it frees the slot; further calls do nothing. */
+export interface Slot {
+  (): void;
+  /**
+   * Called when the holder begins and ends to wait for something else, such as a person's answer, which may overlap. Another
+   * caller is let in meanwhile. The holder goes on at once, even if others took all slots.
+   */
+  setWaiting: (isWaiting: boolean) => void;
+}
+
 interface Owner {
   key: unknown;
-  /** Whether it has to leave slots to others. */
   leavesRoom: boolean;
   inside: number;
   /** Functions that admit waiting callers, by session; the session whose turn it is comes first. */
@@ -20,17 +28,21 @@ interface Owner {
  * A fair semaphore: at most `capacity` holders at once. Waiting callers are admitted round-robin by owner, then by
  * session, and first come first served within a session. An owner is admitted while it holds fewer slots than are free:
  * the first gets at most half of them, the second at most a quarter, so that the next one need not wait for another's
- * run to end.
+ * run to end. Holders that wait for something else are replaced by others.
  */
 export class FairGate {
   readonly #capacity: number;
+  readonly #mostReplaced: number;
   /** Owners with callers inside or waiting; the one whose turn it is comes first. */
   readonly #owners = new Map<unknown, Owner>();
   #inside = 0;
   #waiting = 0;
+  #aside = 0;
 
-  constructor(capacity: number) {
+  /** @param mostReplaced - How many holders that wait are replaced by others: each still keeps its resources. */
+  constructor(capacity: number, mostReplaced = 0) {
     this.#capacity = capacity;
+    this.#mostReplaced = mostReplaced;
   }
 
   /** Number of callers that hold a slot. */
@@ -43,9 +55,14 @@ export class FairGate {
     return this.#waiting;
   }
 
+  /** Number of holders that wait and keep their slots, since as many are replaced as may be. */
+  get unreplaced(): number {
+    return Math.max(0, this.#aside - this.#mostReplaced);
+  }
+
   /** Takes a slot that is free; `undefined` when there is none. */
-  tryEnter(key: GateKey): (() => void) | undefined {
-    if (this.#inside >= this.#capacity) return undefined;
+  tryEnter(key: GateKey): Slot | undefined {
+    if (this.#free <= 0) return undefined;
     const owner = this.#ownerOf(key);
     if (this.#mayEnter(owner)) return this.#admit(owner);
     this.#forgetIdle(owner);
@@ -55,10 +72,9 @@ export class FairGate {
   /**
    * Waits for a slot.
    *
-   * @returns The function that frees the slot; further calls of it do nothing.
    * @throws The signal's reason when it aborts before a slot is free.
    */
-  enter(key: GateKey, signal?: AbortSignal): Promise<() => void> {
+  enter(key: GateKey, signal?: AbortSignal): Promise<Slot> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     const entered = this.tryEnter(key);
     if (entered !== undefined) return Promise.resolve(entered);
@@ -88,23 +104,39 @@ export class FairGate {
     return owner;
   }
 
-  #mayEnter({ inside, leavesRoom }: Owner): boolean {
-    const free = this.#capacity - this.#inside;
-    return leavesRoom ? inside < free : free > 0;
+  get #free(): number {
+    return this.#capacity + Math.min(this.#aside, this.#mostReplaced) - this.#inside;
   }
 
-  #admit(owner: Owner): () => void {
+  #mayEnter({ inside, leavesRoom }: Owner): boolean {
+    return leavesRoom ? inside < this.#free : this.#free > 0;
+  }
+
+  #admit(owner: Owner): Slot {
     this.#inside += 1;
     owner.inside += 1;
     let left = false;
-    return () => {
+    let waits = 0;
+    const setWaiting = (isWaiting: boolean): void => {
+      if (left) return;
+      waits += isWaiting ? 1 : -1;
+      if (waits === (isWaiting ? 1 : 0)) this.#aside += isWaiting ? 1 : -1;
+      this.#admitWaiting();
+    };
+    const leave = (): void => {
       if (left) return;
       left = true;
+      if (waits > 0) this.#aside -= 1;
       this.#inside -= 1;
       owner.inside -= 1;
-      for (let next = this.#next(); next !== undefined; next = this.#next()) next();
+      this.#admitWaiting();
       this.#forgetIdle(owner);
     };
+    return Object.assign(leave, { setWaiting });
+  }
+
+  #admitWaiting(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) next();
   }
 
   /** Dequeues the first caller whose owner's turn it is, and moves its owner and its session to the back. */
@@ -143,11 +175,12 @@ export class FairGate {
 
 /** Limits the concurrent work of each client or session. Further work waits, first come first served. */
 export class Shares {
-  readonly #most: number;
+  readonly #limits: ConstructorParameters<typeof FairGate>;
   readonly #gates = new Map<string, FairGate>();
 
-  constructor(most: number) {
-    this.#most = most;
+  /** @param limits - Those of the {@link FairGate} of each holder. */
+  constructor(...limits: ConstructorParameters<typeof FairGate>) {
+    this.#limits = limits;
   }
 
   /** Number of pieces of work that a holder has under way or waiting. */
@@ -156,16 +189,31 @@ export class Shares {
     return gate === undefined ? 0 : gate.inside + gate.waiting;
   }
 
-  /** Does the work when it is the holder's turn. When the signal aborts first, starts the work at once, so that it can end. */
-  async run<Result>(holder: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    const gate = this.#gates.get(holder) ?? new FairGate(this.#most);
+  /**
+   * Does the work when it is the holder's turn. When the signal aborts first, starts the work at once, so that it can end.
+   *
+   * @param work - Gets its slot, unless the signal has aborted.
+   * @param onWait - Called if it is not the holder's turn yet, with the number of its pieces of work that keep their slots
+   *   although they wait for something else.
+   */
+  async run<Result>(
+    holder: string,
+    signal: AbortSignal,
+    work: (slot: Slot | undefined) => Promise<Result>,
+    onWait?: (unreplaced: number) => void,
+  ): Promise<Result> {
+    const gate = this.#gates.get(holder) ?? new FairGate(...this.#limits);
     this.#gates.set(holder, gate);
     const key = { session: holder };
-    const leave = gate.tryEnter(key) ?? (await gate.enter(key, signal).catch(() => undefined));
+    let slot = gate.tryEnter(key);
+    if (slot === undefined) {
+      onWait?.(gate.unreplaced);
+      slot = await gate.enter(key, signal).catch(() => undefined);
+    }
     try {
-      return await work();
+      return await work(slot);
     } finally {
-      leave?.();
+      slot?.();
       if (this.countOf(holder) === 0) this.#gates.delete(holder);
     }
   }

@@ -7,10 +7,17 @@ export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./error
 export * from "./failures.ts";
 export { exampleArguments, exampleCall, FORMAT_EXAMPLES } from "./example-call.ts";
 export { printCall, printImport, printLiteral } from "./print-call.ts";
-export { copyBeginning, copyWholeWords, runTitle, showArguments, showWholeWords } from "./short-texts.ts";
+export {
+  copyBeginning,
+  copyWholeWords,
+  runTitle,
+  showArguments,
+  showName,
+  showWholeWords,
+} from "./short-texts.ts";
 export type * from "./run-records.ts";
 export { createRunClock, MAX_TIMER_MS } from "./run-clock.ts";
-export { createTurns, FairGate, Shares } from "./fair-gate.ts";
+export { createTurns, FairGate, Shares, type Slot } from "./fair-gate.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
 export { assertKnownOptions, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./options.ts";

@@ -1,10 +1,15 @@
 import { CemError } from "./errors.ts";
-import type { JsonValue } from "./json.ts";
+import { parseJson, type JsonValue } from "./json.ts";
 import { Lazy } from "./promises.ts";
 import type { RedactionScope, Redactor } from "./redaction.ts";
 
 const TOKEN =
   /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid/gi;
+
+/** The first character of Unicode that belongs to no script. */
+const FIRST_PRIVATE = 0xe000;
+
+const NUMBER_TOKEN = /(?<![\d.])89\d{14}(?![\d.])/gu;
 
 /** A part of a token: one that ends early, one of a common kind with an id of another length, one without beginning. */
 const BROKEN_TOKEN =
@@ -72,7 +77,7 @@ export async function restoreTokens(
   // Read once, and only for data with tokens.
   const kept = new Lazy(async () => {
     const before = await current().catch(() => null);
-    return idsIn(redactor.tokenize(before, { session }));
+    return idsIn(redactor.tokenize(withoutTokens(before), { session }));
   });
   /** Returns the value of a token; the token itself when the stored data does not contain the value. */
   const valueOf = async (token: string | number, id: string, place: string): Promise<string | number> => {
@@ -111,13 +116,17 @@ export async function restoreTokens(
   return restore(data, "");
 }
 
-/** The ids of all tokens in data. */
 function idsIn(data: unknown): ReadonlySet<string> {
   const text = JSON.stringify(data) ?? "";
-  const numbers = (text.match(/(?<![\d.])\d{16}(?![\d.])/gu) ?? []).filter((digits) =>
-    isNumberToken(Number(digits)),
-  );
-  return new Set([...redactionTokensIn(text).map(({ id }) => id), ...numbers]);
+  return new Set([...redactionTokensIn(text).map(({ id }) => id), ...(text.match(NUMBER_TOKEN) ?? [])]);
+}
+
+/** Data without its tokens, whose values are not in it. Names that consist of a token stay different. */
+function withoutTokens(data: unknown): unknown {
+  let count = 0;
+  const blank = (): string =>
+    String((count += 1)).replaceAll(/\d/g, (digit) => String.fromCharCode(FIRST_PRIVATE + Number(digit)));
+  return parseJson((JSON.stringify(data) ?? "").replaceAll(TOKEN, blank).replaceAll(NUMBER_TOKEN, "0"));
 }
 
 function unknown(place: string, what: string, token: string): CemError {

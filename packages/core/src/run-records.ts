@@ -41,6 +41,8 @@ export interface RunRecordSummary {
 export interface RunRecord extends Omit<RunRecordSummary, "calls" | "title" | "tokensSaved" | "isolation"> {
   /** The task in the user's words, or the given code. */
   input: string;
+  /** Whether the input is whole. Otherwise a task can't be started again. */
+  inputIsWhole: boolean;
   code: string;
   origin: TaskResult["origin"];
   /** Whether the code is whole. Otherwise it can't be run again. */

@@ -38,6 +38,11 @@ export function showWholeWords(text: string, maxCharacters: number): string {
   return left === 0 ? text : `${shown}… (${left} more characters are not shown)`;
 }
 
+/** Quotes an unusual name, since it may be a sentence that looks like part of the question around it. */
+export function showName(name: string): string {
+  return /^[\w./-]{1,128}$/u.test(name) ? name : JSON.stringify(name);
+}
+
 /** With so many arguments that each would get fewer characters, they are cut as one text. */
 const LEAST_OF_ARGUMENT = 30;
 

@@ -15,7 +15,6 @@ export const STATUSES = {
   skipped: "A step of a workflow that was left out.",
 } as const;
 
-/** One of {@link STATUSES}. */
 export type Status = keyof typeof STATUSES;
 
 /**
@@ -39,7 +38,6 @@ export function statusOfRun(
 /** The statuses of a run that has ended. */
 export const RECORDED_STATUSES = ["success", "error", "refused", "timeout", "cancelled"] as const;
 
-/** One of {@link RECORDED_STATUSES}. */
 export type RecordedStatus = (typeof RECORDED_STATUSES)[number];
 
 /** The status of a call that has ended. */

@@ -206,6 +206,18 @@ describe("createGuard", () => {
     it.each([
       ["const = ;", 1, 7, "Unexpected token"],
       ["const a = 1;\nconst a = 2;", 2, 7, "Identifier 'a' has already been declared."],
+      ...[
+        "const users = 1;",
+        "const { list: [users] } = {};",
+        "async function users() {}",
+        "class users {}",
+        "enum users { A }",
+      ].map((declared): [string, number, number, string] => [
+        `import { users } from "./servers/crm/index.ts";\n${declared}`,
+        2,
+        1,
+        "'users' has already been declared: it is imported. Give this one another name.",
+      ]),
       ["const a = 1;\n  export = a;", 2, 3, "`export =` is not allowed in ES modules."],
     ])("refuses %j as a syntax error, with its place", async (code, line, column, message) => {
       const { allowed, findings, syntaxError } = await createGuard().review({ code, tools });

@@ -28,7 +28,9 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   const token = sessionStorage.getItem(TOKEN_KEY);
   const headers = new Headers(init.headers);
   if (token !== null) headers.set("authorization", `Bearer ${token}`);
-  const answer = await fetch(new URL(path, BASE), { ...init, headers });
+  const answer = await fetch(new URL(path, BASE), { ...init, headers }).catch(() => {
+    throw new Error("The server can't be reached.");
+  });
   if (answer.ok) return answer;
   const told = (await answer.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
   throw new ApiError(answer.status, told?.error?.message ?? `The server answered ${answer.status}.`);

@@ -62,7 +62,8 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
       <Calls run={shown} />
       {code !== undefined && (
         <Part title={`Code${shown.origin === undefined ? "" : `, ${WRITTEN[shown.origin]}`}`}>
-          <Code label="Code" text={code} isProgram />
+          <Code label="Code" text={code.text} isProgram />
+          {code.isCut && <p class="hint">The rest is cut.</p>}
         </Part>
       )}
       {shown.findings.length > 0 && (
@@ -93,8 +94,9 @@ export function Run({ id, summary }: { id: string; summary: RunSummary | undefin
 }
 
 /** The code of a run, which is there from the start where it was given. */
-function codeOf({ kind, code, input }: RunDetails): string | undefined {
-  return code ?? (kind === "code" ? input : undefined);
+function codeOf({ kind, code, codeIsCut, input, inputIsCut }: RunDetails) {
+  if (code !== undefined) return { text: code, isCut: codeIsCut };
+  return kind === "code" ? { text: input, isCut: inputIsCut } : undefined;
 }
 
 function EndRun({ id }: { id: string }) {
@@ -108,9 +110,12 @@ function EndRun({ id }: { id: string }) {
 
 function RunAgain({ run }: { run: RunDetails }) {
   const [problem, setProblem] = useState<string>();
+  const given = (run.kind === "code" && codeOf(run)) || { text: run.input, isCut: run.inputIsCut };
+  if (given.isCut)
+    return <p class="hint">It is too long to be kept whole, so it can't be run again from here.</p>;
   const again = async (): Promise<void> => {
     try {
-      await startRun(run.kind, run.kind === "code" ? (codeOf(run) ?? "") : run.input);
+      await startRun(run.kind, given.text);
     } catch (error) {
       setProblem((error as Error).message);
     }

@@ -3,7 +3,7 @@ import type { RunSummary } from "../src/console/schemas.ts";
 import { Activity } from "./activity.tsx";
 import { startRun } from "./api.ts";
 import { FilterRuns, useFilter } from "./filter-runs.tsx";
-import { Empty, formatCount, formatMs, formatWhen, Status, textIn } from "./parts.tsx";
+import { Empty, formatCount, formatMs, formatWhen, Problem, Status, textIn } from "./parts.tsx";
 import { Redacted } from "./redacted.tsx";
 import { Run } from "./run.tsx";
 import { Split } from "./split.tsx";
@@ -26,6 +26,7 @@ export function Runs({ feed, selected }: { feed: Feed; selected: string }) {
       list={
         <>
           <StartRun />
+          <Problem text={feed.problem} />
           {feed.isLoaded && feed.runs.length === 0 && (
             <Empty title="No runs yet">
               <p>Start one above, or connect an MCP client to this server: what it runs appears here.</p>

@@ -60,7 +60,7 @@ function OneSession({ id }: { id: string }) {
     <article class="run" aria-labelledby="details-title">
       <DetailsTitle>{session.id}</DetailsTitle>
       <p class="hint">
-        Go on with it: <code>cem sessions resume {session.id} "&lt;task&gt;"</code>
+        Go on with it: <code>cem run --resume {session.id} "&lt;task&gt;"</code>
       </p>
       <Part title="What a model is told of it">
         <Code label="Recap" text={session.recap} />

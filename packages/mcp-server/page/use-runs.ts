@@ -10,6 +10,8 @@ export interface Feed {
   isOpen: boolean;
   isLoaded: boolean;
   needsToken: boolean;
+  /** Why the server refuses them. */
+  problem: string | undefined;
   /** Begins anew, with another token or none. */
   restart: () => void;
 }
@@ -19,6 +21,7 @@ export function useRuns(): Feed {
   const [isOpen, setOpen] = useState(false);
   const [isLoaded, setLoaded] = useState(false);
   const [needsToken, setNeedsToken] = useState(false);
+  const [problem, setProblem] = useState<string>();
   const [round, setRound] = useState(0);
   const restart = useCallback(() => {
     setNeedsToken(false);
@@ -39,6 +42,7 @@ export function useRuns(): Feed {
         await follow(
           () => {
             setOpen(true);
+            setProblem(undefined);
             // Changes from before the stream was open.
             load().catch(() => {});
           },
@@ -46,9 +50,9 @@ export function useRuns(): Feed {
           ending.signal,
         );
       } catch (error) {
-        if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-          setNeedsToken(true);
-          return;
+        if (error instanceof ApiError) {
+          if (error.status === 401) return setNeedsToken(true);
+          setProblem(error.message);
         }
       }
       setOpen(false);
@@ -61,7 +65,7 @@ export function useRuns(): Feed {
     };
   }, [round]);
 
-  return { runs, isOpen, isLoaded, needsToken, restart };
+  return { runs, isOpen, isLoaded, needsToken, problem, restart };
 }
 
 function withRun(runs: readonly RunSummary[], run: RunSummary): RunSummary[] {

@@ -49,7 +49,6 @@ export interface AgentServerSettings<Config = unknown> extends ServedParts {
   replicas?: Replicas | undefined;
 }
 
-/** Every setting's name. */
 export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
   agent: true,
   state: true,

@@ -4,7 +4,6 @@ import type { CallToolResult, ContentBlock, McpServer, ServerContext } from "@mo
 import { reportFault } from "./exchange.ts";
 import { SAFE_WORDS, sessionOf, type HostOf, type ToolAnswer } from "./tools/server-tool.ts";
 
-/** The client's request for an answer. */
 interface AnsweredRequest {
   server: McpServer;
   /** Whether the connection is still open. */
@@ -48,7 +47,6 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
         return { isError: true, content: [{ type: "text", text: redactor.tokenize(text, { session }) }] };
       }
     },
-    /** Redacts an exception of a tool for the client. */
     async redactFailure(error: unknown, request: AnsweredRequest): Promise<unknown> {
       const { session, redactor } = await note(request);
       if (redactor === undefined) return error;

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { CemError, toErrorInfo, type Agent, type JsonValue } from "@cem/core";
+import { CemError, whyNotLoaded, type Agent, type JsonValue } from "@cem/core";
 import type {
   CallToolResult,
   InputRequiredResult,
@@ -73,7 +73,7 @@ export async function loadCustomTools<Config>(file: string, cwd = "."): Promise<
   const details = { file };
   const { href } = pathToFileURL(path.resolve(cwd, file));
   const { default: found } = (await import(href).catch((cause: unknown): never => {
-    const message = `${file} can't be loaded: ${toErrorInfo(cause).message}`;
+    const message = `${file} can't be loaded: ${whyNotLoaded(cause)}`;
     throw new CemError("TOOL_INVALID", message, { details, cause });
   })) as { default?: unknown };
   // Each is checked when it is added to the server.

@@ -8,6 +8,11 @@ export const MAX_RUNS = 1_000;
 export const MAX_RUNS_PER_CLIENT = 500;
 /** Concurrent runs of one client over HTTP on this machine: half of what sandboxes admit. Further ones are queued. */
 export const MAX_ACTIVE_RUNS_PER_CLIENT = Math.max(4, availableParallelism());
+/**
+ * Runs of one client that wait for answers and leave their places to its other runs. They keep their guests, so one less
+ * than would take all that sandboxes admit.
+ */
+export const MAX_ASKING_RUNS_PER_CLIENT = MAX_ACTIVE_RUNS_PER_CLIENT - 1;
 /** The length of code over HTTP, in characters. */
 export const MAX_CODE_CHARACTERS = 128 * 1024;
 /** The length of each text of a skill that is saved over HTTP. Its code is parsed on the shared main thread. */

@@ -120,7 +120,7 @@ const FILLERS = wordSet(
   "no nr num number code key is was of at to from me us lautet ist é es est è de di privat dienstlich contacto casa home work",
 );
 /** Words that say that a number identifies a thing: an order, a place, a moment. */
-export const THINGS = wordSet(
+const THING_WORDS = wordSet(
   `order orders invoice invoices tracking parcel shipment isbn issn ean upc gtin sku asin doi imei vin serial build commit
   version versions ver revision release ticket issue case reference ref id ids uuid guid hash sha md checksum digest timestamp
   timestamps time epoch date nonce seed offset lat lon lng latitude longitude coordinate coordinates price amount total sum
@@ -129,8 +129,25 @@ export const THINGS = wordSet(
   policy claim item product catalog component asset contract docket matter certificate stock ndc meter receipt artikel booking
   reservation registration waybill patent application container consignment manifest pallet incident project equipment machine
   engine chassis prescription rx specimen sample protocol grant routing iccid ein eori confirmation licenses passport voucher
-  coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
+  coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer
+  vertrag auftrag bestellung rechnung lieferschein sendung paket vorgang aktenzeichen akte referenz teil serie modell
+  produkt beleg buchung angebot material gutschein
+  contrat commande facture pièce piece série colis suivi dossier devis lot référence réf article modèle produit sinistre matériel billet
+  contrato pedido factura pieza expediente artículo articulo lote modelo producto póliza poliza paquete envío albarán presupuesto
+  seguimiento referencia
+  encomenda fatura peça processo artigo produto apólice remessa rastreio rastreamento orçamento referência
+  contratto ordine pratica fattura pezzo ricambio seriale riferimento rif articolo lotto modello prodotto polizza spedizione collo
+  tracciamento preventivo matricola protocollo
+  bestelling factuur onderdeel referentie artikel partij product zending pakket offerte
+  umowy umowa zamówienia zamówienie faktury faktura części część seryjny seryjnego serii sprawy artykułu artykuł partii modelu produktu
+  polisy przesyłki przesyłka paczki paczka oferty referencyjny referencyjnego katalogowy reklamacji zgłoszenia`,
 );
+/** The same in compounds with the German or Dutch word for number. Any other may name a phone, a card or a person. */
+const NUMBER_OF_THING =
+  /^(?:vertrag|auftrag|bestell?(?:ung)?|rechnung|lieferschein|sendung|paket|vorgang|akten?|referenz|teile?|polic?e?|versicherung|serie|modell?|produk?t|beleg|buchung|angebot|material|gutschein|artikel|konto|kunde|klant|mitglied|lid|order|ticket|fall|projekt|charge|contract?|dossier|factuur|onderdeel|referentie|partij|zending|pakket|offerte|zaak)[ens]{0,2}(?:nummern?|nr)$/u;
+export const THINGS: Words = {
+  has: (word) => THING_WORDS.has(word) || NUMBER_OF_THING.test(word),
+};
 
 /** Words of this kind that are also HTML elements or generic row elements, which say nothing about their content. */
 const ELEMENTS = wordSet("span time article section figure table record row item line page");
@@ -192,7 +209,7 @@ export function lastClause(text: string): string {
 }
 
 /** Whether words end with one of a set, followed by at most a few fillers like `number is`. */
-export function endsWith(text: string, names: ReadonlySet<string>): boolean {
+export function endsWith(text: string, names: Words): boolean {
   const words = ofRow(text);
   let end = words.length;
   for (let fillers = 0; fillers <= MAX_FILLERS; fillers += 1) {
@@ -240,6 +257,9 @@ export function hasWord(words: string, names: ReadonlySet<string>): boolean {
   return words !== "" && (words.match(WORD) ?? []).some((word) => names.has(word));
 }
 
+/** Words of one meaning. */
+export type Words = Pick<ReadonlySet<string>, "has">;
+
 /** A set of words, parsed from one text. */
 export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
@@ -247,3 +267,6 @@ export function wordSet(words: string): ReadonlySet<string> {
 
 /** The extension at the end of a phone number. */
 export const PHONE_EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
+
+/** Text joined to an IBAN: its name, or a field number of a SWIFT statement (MT940): `?31`. */
+export const BEFORE_IBAN = /iban$|\?\d\d$/i;

@@ -96,6 +96,20 @@ describe("createDetector", () => {
     ["iban_DE89370400440532013000.pdf", "IBAN DE89370400440532013000"],
     ["IBANDE89370400440532013000", "IBAN DE89370400440532013000"],
     ["card 4111.1111.1111.1111", "CREDIT_CARD 4111.1111.1111.1111"],
+    ["Kreditkartennummer 4111.1111.1111.1111", "CREDIT_CARD 4111.1111.1111.1111"],
+    ["/tarjetas/4111111111111111", "CREDIT_CARD 4111111111111111"],
+    ["tarjeta de crédito 9999 9999 9999 9995", "CREDIT_CARD 9999 9999 9999 9995"],
+    ["Telefonnr. 0151 23456789", "PHONE 0151 23456789"],
+    ["Mobilfunk: 0151 1234567", "PHONE 0151 1234567"],
+    ["Handynummer 415-682-3371", "PHONE 415-682-3371"],
+    ["WhatsAppnummer 415-682-3371", "PHONE 415-682-3371"],
+    ["TelNr: 0151 23456789", "PHONE 0151 23456789"],
+    ["Call police: 415-682-3371", "PHONE 415-682-3371"],
+    ["Rechnungsnummer 415-682-3371, Telefon 415-682-3372", "PHONE 415-682-3372"],
+    ["Sozialversicherungsnummer 479-30-8655", "SSN 479-30-8655"],
+    ["id 912-70-1234", "NATIONAL_ID 912-70-1234"],
+    ["P.IVA 00743110157", "NATIONAL_ID 00743110157"],
+    ["firewall rules: 8.8.8.8", "IP 8.8.8.8"],
     ["card_4111111111111111.txt", "CREDIT_CARD 4111111111111111"],
     ["Visa card 4308801295448", "CREDIT_CARD 4308801295448"],
     ["ip_203.0.113.77.log", "IP 203.0.113.77"],
@@ -324,6 +338,18 @@ describe("createDetector", () => {
     expect(found(text)).toEqual(addresses.map((address) => `EMAIL ${address}`));
   });
 
+  it.each([
+    "Meine Karte",
+    "Ma carte",
+    "mi tarjeta",
+    "meu cartão",
+    "la mia carta",
+    "mijn kaart",
+    "moja karta",
+  ])("finds a card of a rare length after %s", (words) => {
+    expect(found(`${words} 676222165679`)).toEqual(["CREDIT_CARD 676222165679"]);
+  });
+
   it("finds both addresses of a range, and of a packet", () => {
     expect(found("10.0.0.1-10.0.0.50")).toEqual(["IP 10.0.0.1", "IP 10.0.0.50"]);
     expect(found("IP 10.0.0.1.443 > 10.0.0.2.51234: Flags [S]")).toEqual(["IP 10.0.0.1", "IP 10.0.0.2"]);
@@ -504,6 +530,14 @@ describe("createDetector", () => {
     "change order number from 540-720-0277 to 540-720-0278",
     "Claim 479-30-8655, policy 277-24-3459, item 830-30-1282, P/N 763-18-2952, S/N: 763-18-2952",
     "account number 4481136162412169",
+    "Vertragsnummer 415-682-3371, Kunden-Nr. unbekannt; Teilenummer: 479-30-8655; Aktenzeichen 415-682-3371",
+    "numéro de commande 415-682-3371; référence : 479-30-8655; n° de série 415-682-3371",
+    "número de pedido 415-682-3371; número de pieza 479-30-8655; nº de encomenda 415-682-3371",
+    "numero ordine 415-682-3371; numero di pratica 479-30-8655; codice articolo 415-682-3371",
+    "bestelnummer 415-682-3371; dossiernummer 479-30-8655; numer zamówienia 415-682-3371",
+    "part number 909-98-3886; order no. 912-70-1234; SKU 912-70-1234; P/N 945-88-1234 rev B",
+    "uid: 00743110157, contribuinte 00743110157",
+    "Rule 12.4.5.6, 9.2.24.85 is the last LTS build",
     "messages: 123456789, M: 000012345678",
     "mi número de cliente es 612345678",
     "mon numéro de sécurité sociale est 1 62 05 75 123 456 78",

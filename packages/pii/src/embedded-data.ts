@@ -11,6 +11,8 @@ const MAX_CONTROL_SHARE = 0.02;
 /** Half of all characters with a NUL as their high byte. */
 const MIN_UTF16_NUL_SHARE = 0.25;
 const CHARACTERS_AT_ONCE = 8_192;
+/** Not a token, since each failure to parse one takes as long as a thousand characters. */
+const MAY_BE_JSON = /^\s*(?:["{]|\[(?!\[[A-Z]))/;
 
 /** Decoded text, with a function that encodes it in the same way. */
 interface DecodedText {
@@ -83,6 +85,54 @@ export function membersOf(text: string): { data: unknown; write: (changed: unkno
     write: (changed) =>
       (changed as unknown[]).map((line, at) => write(line, parsed[at], lines[at])).join("\n"),
   };
+}
+
+/**
+ * Changes each string of JSON, or of JSON lines, and the other lines beside them. Everything else stays as written: blanks,
+ * long numbers.
+ *
+ * @returns `undefined` for any other text.
+ */
+export function mapJson(
+  text: string,
+  change: (text: string, isString: boolean) => string,
+): string | undefined {
+  if (MAY_BE_JSON.test(text) && parseJson(text) !== undefined) return mapStrings(text, change);
+  const lines = text.split("\n");
+  if (lines.length === 1) return undefined;
+  const mapped = lines.map((line) =>
+    MAY_BE_JSON.test(line) && /[\]}]$/.test(line.trimEnd()) && parseJson(line) !== undefined
+      ? mapStrings(line, change)
+      : undefined,
+  );
+  if (mapped.every((line) => line === undefined)) return undefined;
+  return mapped.map((line, at) => line ?? change(lines[at] ?? "", false)).join("\n");
+}
+
+/** Changes each string of valid JSON. A regular expression would need too much memory for a long one. */
+function mapStrings(json: string, change: (text: string, isString: boolean) => string): string {
+  let result = "";
+  let from = 0;
+  for (let start = json.indexOf('"'); start !== -1; start = json.indexOf('"', from)) {
+    let end = start + 1;
+    while (json[end] !== '"') end += json[end] === "\\" ? 2 : 1;
+    const written = json.slice(start, end + 1);
+    const plain = JSON.parse(written) as string;
+    const changed = change(plain, true);
+    result += json.slice(from, start) + (changed === plain ? written : JSON.stringify(changed));
+    from = end + 1;
+  }
+  return result + json.slice(from);
+}
+
+/** The text that is written in a string of JSON. `undefined`: it would end the string. */
+export function readString(written: string): string | undefined {
+  return parseJson(`"${written}"`) as string | undefined;
+}
+
+/** Whether JSON writes a text in another way. */
+export function isEscapedInJson(text: string): boolean {
+  return /["\\\p{Cc}]/u.test(text);
 }
 
 /** The encoding of a text, where UTF-8 may also be Latin-1; `undefined` for binary data. */

@@ -62,6 +62,9 @@ export class KnownValues<Entry extends Known> {
     if (own === undefined) return;
     this.#addPart(0, count - own.length, count, entry);
     this.#addPart(code, count - own.length, count, entry);
+    const all = readCompact(value.replace(/\D/g, ""));
+    this.#addPart(0, all, count, entry);
+    this.#addPart(code, all, count, entry);
   }
 
   #addPart(from: number, to: number, count: number, entry: Entry): void {
@@ -244,13 +247,17 @@ function hashOfRun(from: number, to: number): number {
   return hash;
 }
 
-/** Whether the letters and digits of a value, or of a phone number without its extension, end with those of a range. */
+/**
+ * Whether the letters and digits of a value, its digits, or those of a phone number without its extension, end with those of
+ * a range.
+ */
 function endsWithRun(entry: Known, from: number, to: number): boolean {
   const text = String(entry.value);
   if (endsIn(text, from, to)) return true;
   const extension = entry.type === "PHONE" ? extensionOf(text) : undefined;
-  const other = extension === undefined ? digitsOf(entry) : text.slice(0, -extension.length);
-  return other !== undefined && endsIn(other, from, to);
+  if (extension !== undefined && endsIn(text.slice(0, -extension.length), from, to)) return true;
+  const digits = extension === undefined ? digitsOf(entry) : text.replace(/\D/g, "");
+  return digits !== undefined && endsIn(digits, from, to);
 }
 
 function endsIn(text: string, from: number, to: number): boolean {

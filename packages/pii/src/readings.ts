@@ -16,13 +16,15 @@ const QUOTED_PRINTABLE = /(?:=[\dA-F]{2}(?:=\r?\n(?==[\dA-F]{2}))?)+|=\r?\n/g;
 /** Base64 in one line, or in lines of the same length. */
 const BASE64 = /(?:[\w+/-]{60,76}(?:\r?\n|\\r\\n|\\n)){0,4000}(?:[\w+/-]{8,}={0,2}|[\w+/-]{2,7}={1,2})/y;
 /** The rest of base64 whose beginning is outside of the text. */
-const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
+const BASE64_REST = /^[\w+/-]{64,4000000}={0,2}/;
+/** A longer line is taken without the pattern: it would exhaust the stack of regular expressions. */
+const LONG_LINE_CHARACTERS = 1_000_000;
 /**
  * The text between two values of printed data (JSON, YAML, HTML cells, query strings), with the name of the second. Also
  * markup within a value: tags, terminal colours (after a control character), a `+` for a space.
  */
 const BETWEEN_PRINTED =
-  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*|\n[ \t-]{0,32}[\w$]{1,64}(?::[ \t]|[ \t]?=)[ \t]{0,8}|<\/\w{1,16}>\s{0,32}(?:<\/?\w[^<>]{0,64}>\s{0,32}){1,4}|<(?:!--|\/?[A-Za-z])[^<>]{0,256}>|[^\s -\uFFFF]\[[\d;]{0,16}m|[&;] ?[\w-]{1,64}=|(?<=\S)\+(?=\S)/g;
+  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64})(?::| =>)[\s{[]{0,32})*|\n[ \t-]{0,32}[\w$]{1,64}(?::[ \t]|[ \t]?=)[ \t]{0,8}|<\/\w{1,16}>\s{0,32}(?:<\/?\w[^<>]{0,64}>\s{0,32}){1,4}|<(?:!--|\/?[A-Za-z])[^<>]{0,256}>|[^\s -\uFFFF]\[[\d;]{0,16}m|[&;] ?[\w-]{1,64}=|(?<=\S)\+(?=\S)/g;
 /** The matches that are markup within a value. Only colours end with this letter. */
 const WITHIN_PRINTED = /m$|^<(?!br)[^<]*$/i;
 const MIN_BASE64_CHARACTERS = 12;
@@ -164,7 +166,9 @@ function addBase64(text: string, readings: Reading[]): void {
     if (at - start >= MIN_BASE64_CHARACTERS) {
       const isTried = start < tried;
       BASE64.lastIndex = start;
-      const run = !isTried && mayBeginText(text, start, at - start) ? BASE64.exec(text)?.[0] : undefined;
+      const lineOrLines = (): string | undefined =>
+        at - start > LONG_LINE_CHARACTERS ? text.slice(start, at) : BASE64.exec(text)?.[0];
+      const run = !isTried && mayBeginText(text, start, at - start) ? lineOrLines() : undefined;
       const decoded = run && decodedBase64(run);
       if (run !== undefined) tried = start + run.length;
       if (decoded === undefined)

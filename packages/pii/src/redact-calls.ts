@@ -1,5 +1,6 @@
 import { fromErrorInfo, moduleBeside, offload, toErrorInfo, tokenizeInTurns, withoutValues } from "@cem/core";
 import type {
+  Approve,
   Elicit,
   InvokeContext,
   JsonObject,
@@ -7,6 +8,7 @@ import type {
   RedactionScope,
   Redactor,
   Sample,
+  ToolCall,
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
@@ -17,8 +19,14 @@ import { decodeText } from "./embedded-data.ts";
 /**
  * Creates a middleware that replaces tokens by values in the arguments of calls and, if code in the sandbox sees tokens
  * only, values by tokens in results and errors.
+ *
+ * @param asking - Asks a person about values that may go to a tool if a rule says to ask, for calls whose context has nobody
+ *   to ask. `approve` is used if there is no `elicit`, since it may already approve every call of a tool.
  */
-export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvoker {
+export function redactCalls(
+  redactor: Redactor,
+  asking: { elicit?: Elicit | undefined; approve?: Approve | undefined } = {},
+): (next: ToolInvoker) => ToolInvoker {
   return (next) => ({
     specificationVersion: "v1",
     async invoke(call, context) {
@@ -27,7 +35,10 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
       const scope = { session, server, tool };
       const elicit = context.elicit && redactQuestions(context.elicit, redactor, scope);
       const sample = context.sample && redactSamples(context.sample, redactor, session);
-      const target = { ...scope, elicit: waiting(elicit, context), signal };
+      const by = (approve: Approve | undefined) => approve && elicitBy(approve, call, session);
+      // The person of the run before the agent's: someone else would be asked.
+      const asker = elicit ?? by(context.approve) ?? asking.elicit ?? by(asking.approve);
+      const target = { ...scope, elicit: waiting(asker, context), signal };
       const restored = await redactor.detokenize(call.args, target);
       let result: ToolResult;
       try {
@@ -96,6 +107,16 @@ export function redactSamples(sample: Sample, redactor: Redactor, session: strin
     const answer = await sample({ ...request, params: shown });
     const target = { session, server, tool: "*", ownOnly: true, signal: request.signal };
     return (await redactor.detokenize(answer, target)) as JsonObject;
+  };
+}
+
+/** Asks about a flow of values by a function that approves calls. */
+function elicitBy(approve: Approve, { server, tool, args }: ToolCall, session: string | undefined): Elicit {
+  return async ({ message: reason, signal }) => {
+    const answer = await approve({ server, tool, args, reason, session, signal }).catch(() => undefined);
+    signal.throwIfAborted();
+    if (answer === undefined) return { action: "cancel" };
+    return { action: "accept", content: { allow: answer !== "no", once: answer === "once" } };
   };
 }
 

@@ -514,7 +514,9 @@ describe("rules", () => {
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await other.detokenize("ada@example.com", { ...bank, elicit })).toBe("ada@example.com");
     }
-    expect(asked).toEqual(["May a value of type EMAIL that came from crm.get go to bank.pay?"]);
+    expect(asked).toEqual([
+      "privacy.rules say to ask: may a value of type EMAIL that came from crm.get go to bank.pay?",
+    ]);
   });
 
   it("ask again where a question was dismissed, could not be asked or ended with its run, and keep a no", async () => {
@@ -757,7 +759,7 @@ describe("tokenizeInTurns", () => {
 });
 
 /** Half of it are the forms of phone numbers of all countries. */
-const MAX_KIB_COMPRESSED = 82;
+const MAX_KIB_COMPRESSED = 84;
 
 // Counts bytes, and faults that are put in add some.
 describe.skipIf(process.env["CEM_MUTATION"])("@cem/pii in a browser", () => {

@@ -184,6 +184,11 @@ describe("a value that a tool returned and code wrote in another way", () => {
   it.each([
     ["iban", "GB82 WEST 1234 5698 7654 32", "8212345698765432"],
     ["iban", "GB82 WEST 1234 5698 7654 32", 8_212_345_698_765_432],
+    ["phone", "(415) 682-3371 ext. 12", "415682337112"],
+    ["phone", "+1 415-682-3371 x12", "https://wa.me/1415682337112"],
+    ["phone", "+1 415-682-3371 x12", 1_415_682_337_112],
+    ["email", "ada.lovelace@example-mail.com", "Map(2) { 'a' => 'ada.lovelace', 'b' => 'example-mail.com' }"],
+    ["iban", "GB82 WEST 1234 5698 7654 32", "IBANGB82WEST12345698765432"],
     ["vat_number", "DE811907980", "811907980"],
     ["passport", "AB1234567", 1_234_567],
     ["driver_license", "D1234567", "no:1234567,42"],

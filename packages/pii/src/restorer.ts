@@ -1,5 +1,6 @@
-import { brokenTokenIn, CemError, matchTools } from "@cem/core";
-import type { FailedTool, JsonValue, Redactor, ToolCall } from "@cem/core";
+import { brokenTokenIn, CemError, matchTools, redactionTokensIn } from "@cem/core";
+import type { ApprovalAnswer, FailedTool, JsonValue, Redactor, ToolCall } from "@cem/core";
+import { isEscapedInJson, mapJson, readString } from "./embedded-data.ts";
 import { mapLeaves } from "./json-walk.ts";
 import { printedValues, readingsOf } from "./readings.ts";
 import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS, type ValueFinder } from "./value-finder.ts";
@@ -49,7 +50,7 @@ function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInC
     isTo: matchPlace(to),
   }));
   /** Answers of the user, by flow. */
-  const answers = new Map<string, Promise<boolean>>();
+  const answers = new Map<string, Promise<ApprovalAnswer | undefined>>();
 
   /** Splits `server.tool`. At a configured server, the tool may contain dots as well. */
   async function placeOf(origin: string): Promise<Place> {
@@ -74,24 +75,23 @@ function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInC
     return servers.includes(from.server) ? "allow" : "deny";
   }
 
-  /** Asks once per flow and type. A missing or cancelled answer does not apply to the next call. */
-  function askOnce(flow: Flow, target: RedactionTarget): Promise<boolean> {
+  /** Asks once per flow and type. Only a no and a yes for the session apply to the next call. */
+  async function askOnce(flow: Flow, target: RedactionTarget): Promise<boolean> {
     const way = JSON.stringify([flow.type, flow.from, flow.to]);
     const earlier = answers.get(way);
-    if (earlier !== undefined) return earlier.catch(() => askOnce(flow, target));
-    const forget = (): void => void answers.delete(way);
-    const answer = ask(flow, target).then(
-      (said) => {
-        if (said === undefined) forget();
-        return said === true;
-      },
-      (error) => {
-        forget();
-        throw error;
-      },
-    );
+    if (earlier !== undefined) {
+      const known = await earlier.catch(() => "once");
+      return known === "once" ? askOnce(flow, target) : known === "session";
+    }
+    const answer = ask(flow, target);
     answers.set(way, answer);
-    return answer;
+    let said: ApprovalAnswer | undefined;
+    try {
+      said = await answer;
+    } finally {
+      if (said === undefined || said === "once") answers.delete(way);
+    }
+    return said === "once" || said === "session";
   }
 
   /** @throws CemError `FLOW_DENIED` for the first type of values whose flow is not allowed, with all their origins. */
@@ -126,12 +126,13 @@ function denied({ type, from, to }: Flow, why: string): CemError {
 /** The answer of a person. `undefined`: none was given. */
 async function ask(
   { type, from, to }: Flow,
-  { elicit, server, signal }: RedactionTarget,
-): Promise<boolean | undefined> {
+  { elicit, signal }: RedactionTarget,
+): Promise<ApprovalAnswer | undefined> {
   const answer = await elicit?.({
-    server,
+    // Not the receiving server, which has no part in the question.
+    server: "cem",
     mode: "form",
-    message: `May a value of type ${type} that came from ${from} go to ${to}?`,
+    message: `privacy.rules say to ask: may a value of type ${type} that came from ${from} go to ${to}?`,
     requestedSchema: {
       type: "object",
       properties: { allow: { type: "boolean", title: "Allow it for this session" } },
@@ -140,7 +141,8 @@ async function ask(
     signal: signal ?? new AbortController().signal,
   });
   if (answer === undefined || answer.action === "cancel") return undefined;
-  return answer.action === "accept" && answer.content?.["allow"] === true;
+  if (answer.action !== "accept" || answer.content?.["allow"] !== true) return "no";
+  return answer.content["once"] === true ? "once" : "session";
 }
 
 /** Values that are safe inside any kind of literal, and in JSON inside it. */
@@ -148,11 +150,14 @@ const HARMLESS_IN_CODE = /^[^"\\\n\r\u2028\u2029[\]]*$/;
 /** Characters that would end a literal or a comment unless escaped. */
 const ESCAPED_IN_CODE = /['`$/]/g;
 
+/** The beginning of a member's text in JSON that is a part of a text: an event stream, a request with its headers. */
+const MEMBER = /"\s{0,8}:\s{0,8}"(?:[^"\\\n]|\\.){0,256}$/;
+const MAX_MEMBER_CHARACTERS = 288;
+/** The signs of it in a URL or a form. */
+const ENCODED_SIGN = /%(?:2[02]|3A|5C)/gi;
+
 const UNKNOWN =
   "which stands for no value of this session. Tokens last as long as their session: get the value again";
-/** Parts of a token as `slice` returns them, where one is the whole of an argument. */
-const PART = /^(?:\[\[[A-Z][A-Z\d_]*|[A-Z\d_]*:[a-z2-7]{4,15}(?:\]\])?|[a-z2-7]{2,15}\]\])$/;
-
 /** Parts of the session that a restorer reads. */
 export interface RestorerSettings {
   vault: Vault;
@@ -179,21 +184,43 @@ export function createRestorer(settings: RestorerSettings) {
         const token = text.slice(unknown.start, unknown.end);
         throw unusableToken(`the token ${token}, ${UNKNOWN}`, token, target);
       }
-      const mayBeLost = vault.hasTokens && target.isKept !== true;
-      const isPart = mayBeLost && PART.test(text) && vault.hasPart(text);
-      const broken = isPart ? text : brokenTokenIn(text);
+      const mayBeLost = (seesTokens || vault.hasTokens) && target.isKept !== true;
+      const rest = mayBeLost ? rewrite(text, () => " ", tokens) : "";
+      const broken = brokenTokenIn(text) ?? (mayBeLost ? vault.partIn(rest) : undefined);
       const why = "which is a part of a token. Pass tokens whole: code can't cut or join them";
       if (broken !== undefined) throw unusableToken(`"${broken}", ${why}`, broken, target);
-      const id = mayBeLost ? lostId(rewrite(text, () => " ", tokens)) : undefined;
+      const id = mayBeLost ? lostId(rest) : undefined;
       const how = "the id of a token in base64 or without its brackets. Pass tokens as they are";
       if (id !== undefined) throw unusableToken(`"${id}", ${how}`, id, target);
     }
-    return rewrite(text, use, tokens);
+    return restoreFound(text, use, tokens);
+  }
+
+  /** Replaces tokens by values; in JSON, and in the JSON in it, by values as JSON writes them. */
+  function restoreFound(text: string, use: ValueOf, tokens = vault.tokensIn(text), isString = false): string {
+    if (!tokens.some(isEscaped)) return rewrite(text, use, tokens);
+    const rest = rewrite(
+      text,
+      use,
+      tokens.filter((one) => !isEscaped(one)),
+    );
+    const write: ValueOf = (entry, token) => {
+      const value = use(entry, token);
+      if (typeof value !== "string") return value;
+      const before = rest.slice(Math.max(0, token.start - MAX_MEMBER_CHARACTERS), token.start);
+      const isMember = MEMBER.test(
+        token.isEncoded ? before.replaceAll('"', " ").replaceAll(ENCODED_SIGN, decodeURIComponent) : before,
+      );
+      if (entry.piece === "string") return (isString && !isMember ? readString(value) : undefined) ?? value;
+      return isMember ? JSON.stringify(value).slice(1, -1) : value;
+    };
+    const inJson = mapJson(rest, (inner, isWhole) => restoreFound(inner, use, undefined, isWhole));
+    return inJson ?? rewrite(rest, write);
   }
 
   /** Finds the id of a damaged token, which a tool would receive unchanged. Code that sees values has no tokens to encode. */
   function lostId(text: string, depth = seesTokens ? 0 : MAX_DECODED): string | undefined {
-    const id = vault.idIn(text);
+    const id = vault.idIn(text) ?? redactionTokensIn(text)[0]?.id;
     if (id !== undefined || depth === MAX_DECODED) return id;
     return readingsOf(text)
       .map((reading) => lostId(reading.text, depth + 1))
@@ -203,8 +230,9 @@ export function createRestorer(settings: RestorerSettings) {
   function rewrite(text: string, valueOf: ValueOf, tokens = vault.tokensIn(text)): string {
     let result = "";
     let from = 0;
-    for (const { start, end, entry, isEncoded } of tokens) {
-      const value = entry && start >= from ? valueOf(entry) : undefined;
+    for (const token of tokens) {
+      const { start, end, entry, isEncoded } = token;
+      const value = entry && start >= from ? valueOf(entry, token) : undefined;
       if (value === undefined) continue;
       result += text.slice(from, start) + (isEncoded ? encodeURIComponent(value) : String(value));
       from = end;
@@ -250,7 +278,7 @@ export function createRestorer(settings: RestorerSettings) {
           const entry = value >= MIN_NUMBER ? vault.entryByNumber(value) : undefined;
           if (seesTokens && target.ownOnly !== true && vault.isLostNumber(value))
             throw unusableToken(`the number ${value}, a token ${UNKNOWN}`, String(value), target);
-          return (entry && use(entry)) ?? value;
+          return (entry && use(entry, { start: 0, isEncoded: false })) ?? value;
         },
         name: (name) => restoreIn(name, target, use),
       }) as JsonValue;
@@ -278,6 +306,11 @@ export function createRestorer(settings: RestorerSettings) {
   };
 }
 
+/** Whether JSON writes the value of a token in another way. */
+function isEscaped({ entry }: { entry: VaultEntry | undefined }): boolean {
+  return typeof entry?.value === "string" && entry.piece !== "form" && isEscapedInJson(entry.value);
+}
+
 /** A text and its decoded readings. */
 function writtenIn(text: string, depth = 0): string[] {
   const written = [text, printedValues(text)?.text ?? ""];
@@ -286,7 +319,10 @@ function writtenIn(text: string, depth = 0): string[] {
 }
 
 /** The replacement of a token. `undefined`: the token is kept. */
-type ValueOf = (entry: VaultEntry) => string | number | undefined;
+type ValueOf = (
+  entry: VaultEntry,
+  token: { start: number; isEncoded: boolean },
+) => string | number | undefined;
 
 function isFrom(server: string, { origins }: VaultEntry): boolean {
   return origins.some((origin) => origin !== "" && serverOf(origin) === server);

@@ -9,7 +9,7 @@ import {
   mayHoldMore,
   createObservedResults,
 } from "./observed-results.ts";
-import { membersOf } from "./embedded-data.ts";
+import { isEscapedInJson, membersOf, readString } from "./embedded-data.ts";
 import { createRestorer, type RestorerSettings } from "./restorer.ts";
 import { isSecretKey } from "./detectors/secret.ts";
 import { streamInTurns } from "./stream.ts";
@@ -20,6 +20,8 @@ import { Vault, type ValueFinding, type VaultData, type VaultEntry } from "./vau
 /** Maximum number and length of texts that are cached per key while data is processed. */
 const MAX_REPEATED = 256;
 const MAX_REPEATED_CHARACTERS = 64;
+/** Where a string of JSON may begin. */
+const MAX_BEFORE_PIECE = 4096;
 
 const TOLD_BY_KEYS: ReadonlySet<string> = new Set(["SECRET", "BIRTH_DATE", "NATIONAL_ID"]);
 
@@ -213,8 +215,18 @@ export class RedactionSession {
   #entryOf(text: string, finding: ValueFinding, { origin, isOfCode }: Partial<Place> = {}): VaultEntry {
     if (finding.entry !== undefined) return finding.entry;
     const value = text.slice(finding.start, finding.end);
-    if (isOfCode === true) return this.vault.entryOfCode(value, finding.type);
-    return this.#keptOf(value, finding, origin);
+    const before = this.vault.size;
+    const entry =
+      isOfCode === true ? this.vault.entryOfCode(value, finding.type) : this.#keptOf(value, finding, origin);
+    const isNew = isOfCode === true ? entry.id === "" : this.vault.size > before;
+    if (isNew && value.length < text.length && isEscapedInJson(value)) {
+      const isForm = origin === undefined && finding.alike !== undefined;
+      const line = text.slice(Math.max(0, finding.start - MAX_BEFORE_PIECE), finding.start);
+      // A backslash in a line without quotes is the value's own.
+      const isString = line.lastIndexOf('"') > line.lastIndexOf("\n") && readString(value) !== undefined;
+      if (isForm || isString) entry.piece = isForm ? "form" : "string";
+    }
+    return entry;
   }
 
   #keptOf(value: string | number, finding: ValueFinding, origin: string | undefined): VaultEntry {

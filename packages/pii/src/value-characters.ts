@@ -1,5 +1,5 @@
 // Normalization of letters and digits for comparing values, and checks whether a match in a text is the value.
-import { PHONE_EXTENSION, PII_TYPES } from "./context.ts";
+import { BEFORE_IBAN, PHONE_EXTENSION, PII_TYPES } from "./context.ts";
 
 /** Values of at least this length with a digit or an `@` need no word boundaries. */
 const MIN_UNBOUND_CHARACTERS = 8;
@@ -96,9 +96,10 @@ export function standsAlone(text: string, start: number, end: number, digits: nu
   return end - start === digits && !isPart;
 }
 
-/** The start of zero padding or a dialling prefix before a number. `undefined`: it is part of a longer number. */
+/** The start of zero padding or a dialling prefix before a number. `undefined`: it is part of a longer number or word. */
 export function prefixBefore(text: string, start: number, { type }: Known): number | undefined {
   const pattern = type === "PHONE" ? DIALLED_BEFORE : ZEROS_BEFORE;
+  if (type === "IBAN" && BEFORE_IBAN.test(text.slice(Math.max(0, start - 4), start))) return start;
   const prefix = pattern.exec(text.slice(Math.max(0, start - MAX_BEFORE), start))?.[0];
   return prefix === undefined ? undefined : start - prefix.length;
 }

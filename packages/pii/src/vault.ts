@@ -55,6 +55,11 @@ export interface VaultEntry {
   numbers?: number[] | undefined;
   /** Whether the value is a part of a split value, which means nothing on its own. */
   isPart?: boolean | undefined;
+  /**
+   * Set for a value that was found in a text with escapes: what stands in a `string` of JSON, or a `form` in which code wrote
+   * another value, with its quotes. Neither gets further escapes.
+   */
+  piece?: "string" | "form" | undefined;
   /** Whether the value was written by code that sees tokens only. It is kept separate from values in tool results. */
   isOfCode?: boolean | undefined;
 }
@@ -65,8 +70,22 @@ export interface VaultData {
   entries: VaultEntry[];
 }
 
-/** The distinctive part of a token: its id or number. */
-const ID = /(?<![a-z\d])(?:[a-z2-7]{16}|89\d{14})(?![a-z\d])/gi;
+/** A word that may have the distinctive part of a token in it, its id or number, joined to its type or other words. */
+const ID_WORD = /(?<![a-z\d])[a-z\d]{16,64}(?![a-z\d])/gi;
+/** Parts of a token as `slice` returns them: its end, unless it is a number's, and its beginning with a colon. */
+const END = /(?<![a-z\d])(?=[2-7]{0,15}[a-z])[a-z2-7]{2,15}\]\]/g;
+const BEGINNING = /(?<![A-Z\d_])[A-Z][A-Z\d_]{0,31}:[a-z2-7]{4,15}(?![a-z\d])/g;
+/** The same and its type, where one is the whole of a text. */
+const PART = /^(?:\[\[[A-Z][A-Z\d_]*|[A-Z\d_]*:[a-z2-7]{4,15}(?:\]\])?|[a-z2-7]{2,15}\]\])$/;
+/** A token's type has up to 32. */
+const MAX_PART_CHARACTERS = 56;
+/** The two letters where a part of a token ends, or the four after its colon. */
+function edgeOf(part: string): string {
+  if (part.endsWith("]]")) return part.slice(-4);
+  const colon = part.indexOf(":");
+  return colon === -1 ? "[[" : part.slice(colon, colon + 5);
+}
+
 /** A numeric token in a text. */
 const NUMBER = /(?<!\d)89\d{14}(?!\d)/g;
 
@@ -82,6 +101,8 @@ export class Vault {
   /** Numbers of tools, such as ids, that happen to look like tokens. */
   readonly #alike = new Set<number>();
   readonly known = new KnownValues<VaultEntry>();
+  /** So many tokens by their {@link edgeOf}, which tells parts quickly. */
+  #edges = { tokens: new Map<string, string[]>(), count: 0 };
   readonly #origins: Vault | undefined;
   /** Number of additions on this machine. Merged data does not count. */
   changes = 0;
@@ -168,9 +189,29 @@ export class Vault {
     return entry !== undefined && text === formatToken(entry.type, id);
   }
 
-  /** Whether a text is a part of a token. */
-  hasPart(text: string): boolean {
-    return [...this.#byId].some(([id, { type }]) => formatToken(type, id).includes(text));
+  /** The first part of a token in a text, or the text if it is one. */
+  partIn(text: string): string | undefined {
+    const parts = new Set(text.includes(":") ? text.match(BEGINNING) : []);
+    // Code has such ends too, but with as many brackets before them.
+    if (text.includes("]]") && text.split("]").length > text.split("[").length)
+      for (const end of text.match(END) ?? []) parts.add(end);
+    if (text.length <= MAX_PART_CHARACTERS && PART.test(text)) parts.add(text);
+    if (parts.size === 0) return undefined;
+    if (this.#edges.count !== this.#byId.size) {
+      const tokens = new Map<string, string[]>();
+      for (const [id, { type }] of this.#byId) {
+        const token = formatToken(type, id);
+        for (const edge of ["[[", edgeOf(token), edgeOf(token.slice(0, -2))]) {
+          const others = tokens.get(edge);
+          if (others === undefined) tokens.set(edge, [token]);
+          else others.push(token);
+        }
+      }
+      this.#edges = { tokens, count: this.#byId.size };
+    }
+    return [...parts].find((part) =>
+      this.#edges.tokens.get(edgeOf(part))?.some((token) => token.includes(part)),
+    );
   }
 
   /** The token of an entry in a text. */
@@ -223,7 +264,13 @@ export class Vault {
 
   /** The id or number of a token in a text. */
   idIn(text: string): string | undefined {
-    return text.match(ID)?.find((id) => this.#byId.has(id.toLowerCase()) || this.#byNumber.has(Number(id)));
+    for (const word of text.match(ID_WORD) ?? []) {
+      for (let at = 0; at + ID_CHARACTERS <= word.length; at += 1) {
+        const id = word.slice(at, at + ID_CHARACTERS);
+        if (this.#byId.has(id.toLowerCase()) || this.#byNumber.has(Number(id))) return id;
+      }
+    }
+    return undefined;
   }
 
   #idOf(entry: VaultEntry): string {

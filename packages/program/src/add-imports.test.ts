@@ -44,6 +44,14 @@ describe("addMissingImports", () => {
     },
   );
 
+  it.each(["await fs.readTextFile({});", "await fs.read_fil({});"])(
+    "imports a server whose name is that of a Node module, which has nothing that %j names",
+    (code) => {
+      const line = 'import * as fs from "./servers/fs/index.ts";';
+      expect(addMissingImports(code, tools)).toEqual({ code: `${line} ${code}`, added: [line] });
+    },
+  );
+
   it.each([
     "import { get_weather } from './lib.ts';\nget_weather();",
     "import * as get_weather from './lib.ts';\nget_weather.x();",
@@ -64,6 +72,8 @@ describe("addMissingImports", () => {
     "await Deno.readTextFile('a.txt');",
     "module.exports = 1;",
     "get_weather( is no code",
+    "fs.readFileSync('a.txt');",
+    "fs.promises.readFile('a.txt');",
   ])("leaves %j alone", (code) => {
     expect(addMissingImports(code, tools)).toEqual({ code, added: [] });
   });

@@ -48,7 +48,6 @@ export function importRequired(code: string): string {
   return names.size === 0 ? edited : beginWith([...names].map(importOf), edited);
 }
 
-/** The name of the module that a node requires. */
 function requiredBy(node: Node | null | undefined): string | undefined {
   if (node?.type !== "CallExpression" || !isNamed(node.callee, NAME)) return undefined;
   const [module] = node.arguments;
@@ -171,9 +170,7 @@ export function addMissingImports(
   return { code: added.length === 0 ? code : beginWith(added, code), added };
 }
 
-/**
- * The tools and servers whose names occur in the code and are not imported. Most programs have none, and are not walked.
- */
+/** The tools and servers whose names occur in the code and are not imported. Most programs have none, and are not walked. */
 function namedIn({ code, imports }: Program, tools: readonly Importable[]) {
   const words = new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu));
   for (const { names } of imports)
@@ -185,9 +182,16 @@ function namedIn({ code, imports }: Program, tools: readonly Importable[]) {
   // Each run checks all tools, so nothing is allocated for those that are not named.
   for (const { name, module, server } of tools) {
     if (isUsed(name)) found.push({ name, module, isServer: false });
-    if (isUsed(server)) servers.set(server, { name: server, module, isServer: true });
+    if (isUsed(server) && (words.has(name) || !meansBuiltin(server, words)))
+      servers.set(server, { name: server, module, isServer: true });
   }
   return [...found, ...servers.values()];
+}
+
+/** Whether the words name a member of Node's module, as `fs.readFileSync` does, also where a server is called `fs`. */
+function meansBuiltin(server: string, words: ReadonlySet<string>): boolean {
+  const builtin = isBuiltin(server) ? process.getBuiltinModule(server) : undefined;
+  return builtin !== undefined && [...words].some((word) => Object.hasOwn(builtin, word));
 }
 
 function firstPlaces(names: ReadonlySet<string>, root: Node): Map<string, SourceLocation> {

@@ -392,10 +392,18 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
     expect((await evaluate(target)).returned).toEqual([true, false]);
   });
 
+  it("lets a type have the name of an import, and a function's own variable", async () => {
+    const code =
+      'import { a, type b } from "./m.ts"; interface a {} const b = 2; { const a = 5; } export default [a, b];';
+    expect((await evaluate(code, { "./m.ts": { a: "A" } })).exported).toEqual(["A", 2]);
+  });
+
   it("gives the variables that are exported by name", async () => {
     const code = "export const a = 1, { b, ...c } = { b: 2, d: 3 };\nexport let e: number;\ne = 4;";
     expect((await evaluate(code)).named).toEqual({ a: 1, b: 2, c: { d: 3 }, e: 4 });
     expect((await evaluate("export declare const a: number;\nexport function f() {}")).named).toBeUndefined();
+    const specified = await evaluate("const a = 1, [b] = [2];\nfunction f() {}\nexport { a, b as c, f };");
+    expect(specified.named).toEqual({ a: 1, c: 2 });
   });
 
   it("calls its parameter $cem, or by a name that no program can know", async () => {

@@ -24,7 +24,6 @@ type Source = Pick<Program, "ast" | "code">;
 
 const known = new WeakMap<File, MentionedExport | undefined>();
 
-/** Finds what a program exports as default and mentions elsewhere. */
 export function mentionedExport(program: Source): MentionedExport | undefined {
   if (!known.has(program.ast)) known.set(program.ast, findMentionedExport(program));
   return known.get(program.ast);

@@ -16,7 +16,6 @@ export function editSource(source: string) {
     },
     insert: (position: number, text: string): void =>
       void edits.push({ start: position, end: position, text }),
-    /** Applies the edits. */
     toString(): string {
       const ordered = edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
       const parts: string[] = [];
@@ -30,7 +29,6 @@ export function editSource(source: string) {
   };
 }
 
-/** One module to load, with the names imported from it. */
 export interface PlannedImport {
   specifier: string;
   attributes: Record<string, string>;

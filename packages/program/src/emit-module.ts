@@ -18,11 +18,22 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
 const NO_DECORATORS =
   "Decorators and `accessor` of classes are not possible here. Use functions, get and set instead.";
 
-/** Finds the first decorator, or statement that is allowed in a module but not in a program, which runs as a function. */
-export function findUnsupported({ ast, code }: Program): GuestError | undefined {
+/**
+ * Finds the first decorator, or statement that is allowed in a module but not in a program, which runs as a function, or
+ * that declares an imported name again, which the parser takes for a type's.
+ */
+export function findUnsupported({ ast, code, imports }: Program): GuestError | undefined {
+  const imported = new Set(
+    imports.flatMap(({ names, typeOnly }) => names.map((name) => !typeOnly && !name.typeOnly && name.local)),
+  );
   for (const outer of ast.program.body) {
     const exported = outer.type === "ExportNamedDeclaration" ? outer.declaration : undefined;
     const statement = exported ?? outer;
+    const twice = declaredNames(statement).find((name) => imported.has(name));
+    if (twice !== undefined) {
+      const message = `'${twice}' has already been declared: it is imported. Give this one another name.`;
+      return { name: "SyntaxError", message, ...locationOf(statement) };
+    }
     const message = UNSUPPORTED[statement.type];
     if (message !== undefined) return { name: "SyntaxError", message, ...locationOf(statement) };
   }
@@ -32,6 +43,16 @@ export function findUnsupported({ ast, code }: Program): GuestError | undefined 
       return { name: "SyntaxError", message: NO_DECORATORS, ...locationOf(node) };
   }
   return undefined;
+}
+
+function declaredNames(statement: Statement): string[] {
+  if (isTypeOnly(statement)) return [];
+  if (statement.type === "VariableDeclaration")
+    return statement.declarations.flatMap(({ id }) => patternNames(id));
+  const { id } = /^(?:Function|Class|TSEnum)Declaration$/.test(statement.type)
+    ? (statement as { id?: Node | null })
+    : {};
+  return id == null ? [] : patternNames(id);
 }
 
 /**
@@ -65,10 +86,11 @@ interface Emitter {
   used: ReadonlySet<string>;
   /** The name of the emitted function's parameter. */
   runtime: string;
-  /** Statements that are appended to the end of the function. */
   epilogue: string[];
   /** Variables that are exported by name, as members of an object. */
   named: string[];
+  /** The variables that the program declares at its top level. */
+  variables: ReadonlySet<string>;
 }
 
 /** Emits the module for a parsed program: an arrow function, so that `arguments` can't expose its parameter. */
@@ -87,6 +109,9 @@ export function emitModule(
     runtime,
     epilogue: [],
     named: [],
+    variables: new Set(
+      ast.program.body.flatMap((own) => (own.type === "VariableDeclaration" ? declaredNames(own) : [])),
+    ),
   };
   const mentioned = mentionedExport(program);
   if (mentioned !== undefined) emitMarks(mentioned, emitter);
@@ -154,10 +179,7 @@ function emitLastExpression(program: Program, { edits, runtime }: Emitter): stri
   return "";
 }
 
-/**
- * Chooses `$cem`, or an unguessable name if the program may contain that one, perhaps with escapes. No program may access
- * the parameter.
- */
+/** Chooses `$cem`, or an unguessable name if the program may contain that one, perhaps with escapes: none may access it. */
 function unusedName(code: string): string {
   return /\$cem|\\u/.test(code) ? `$cem${randomInt(2 ** 47)}` : "$cem";
 }
@@ -215,8 +237,10 @@ function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): v
   } else if (statement.exportKind !== "type") {
     for (const specifier of statement.specifiers) {
       if (specifier.type !== "ExportSpecifier" || specifier.exportKind === "type") continue;
-      if (nameOf(specifier.exported) !== "default") continue;
-      emitter.epilogue.push(`;${emitter.runtime}.default=${nameOf(specifier.local)};`);
+      const local = nameOf(specifier.local);
+      const name = nameOf(specifier.exported);
+      if (name === "default") emitter.epilogue.push(`;${emitter.runtime}.default=${local};`);
+      else if (emitter.variables.has(local)) emitter.named.push(`${JSON.stringify(name)}:${local}`);
     }
   }
   remove(statement, emitter.edits);

@@ -64,7 +64,6 @@ function declaresLiterals(statement: Statement): boolean {
   );
 }
 
-/** The functions that a statement declares, by name. */
 function namedFunctions(statement: Statement): [name: string, node: Node][] {
   if (statement.type === "FunctionDeclaration") return [[statement.id?.name ?? "", statement]];
   if (statement.type !== "VariableDeclaration") return [];
@@ -119,7 +118,6 @@ function exportsMentioned(statement: Statement, program: Pick<Program, "ast" | "
   return isExports(left) && (right.type === "ObjectExpression" || mentionedExport(program) !== undefined);
 }
 
-/** Whether a statement of the program returns from it. */
 function returns(statement: Statement): boolean {
   if (FUNCTION.test(statement.type)) return false;
   for (const { node } of visitNodes(statement, ({ type }) => !FUNCTION.test(type))) {

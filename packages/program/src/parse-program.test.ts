@@ -124,6 +124,18 @@ export * from "./v.ts";`);
     ['{"code": "return 1"}', "Perhaps this is JSON"],
     ["rows = [1]\nfor row in rows:\n    print(row)", "Perhaps this is Python"],
     ["from math import sqrt\nprint(sqrt(2))", "Perhaps this is Python"],
+    ["import json\nx = 1", "Perhaps this is Python"],
+    ["const a = 1;\n# comment", "Perhaps this is Python"],
+    ['const a = f"b {c}";', "Perhaps this is Python"],
+    ["if (a and b) c();", "Perhaps this is Python"],
+    ["const a = [b for b in c]", "Perhaps this is Python"],
+    ["const a = “b”;", "Write straight quotes."],
+    ['const a = \\"b\\";', 'or quotes as \\": send plain ones'],
+    ["<code>\nreturn 1;\n</code>", "words or a fence around the code"],
+    [
+      "f();\nfor (const a of b) {\n  if (a) {\n    f('}');\n}\nreturn 1;\n",
+      "The { of line 2, or one within it,",
+    ],
     ["npm install lodash", "a command of a shell"],
     ["const page = <div>{rows.length}</div>;", "JSX, which does not run here"],
     ['function f() {\n  return <p className="a">text</p>;\n}', "JSX, which does not run here"],
@@ -131,6 +143,20 @@ export * from "./v.ts";`);
     ["function f() { await 1; }", "Make the function around it async."],
   ])("says what may be the cause of %j", (code, cause) => {
     expect(problem(code).message).toContain(cause);
+  });
+
+  it.each([
+    "const a = f(1\nfor (const b of c) d();",
+    "const a = [1\nfor await (const b of c) d();",
+    "const a = { 'f': { b: 1 } };\nconst c = ;",
+    "const a = /[{]/;\nfunction f() {",
+    "const a = 1;\nf(`",
+  ])("says no cause that is none of %j", (code) => {
+    expect(problem(code).message).not.toMatch(/Python|is not closed/u);
+  });
+
+  it("looks past the escaped brackets of a regular expression", () => {
+    expect(problem("const a = /\\(/;\nfunction f() {").message).toContain("The { of line 2");
   });
 
   it("takes a megabyte of source, and says what is too much", () => {

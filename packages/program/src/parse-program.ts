@@ -11,10 +11,7 @@ import { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 const TOKEN =
   /"[^"\\\n]*(?:\\[^]?[^"\\\n]*)*["\n]?|'[^'\\\n]*(?:\\[^]?[^'\\\n]*)*['\n]?|`[^`\\]*(?:\\[^]?[^`\\]*)*`?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|(?!\s)[\w$\u0080-\uFFFF]+|\S/g;
 
-/**
- * Counts the tokens of a source approximately. It takes time linear in the length and stops when the count exceeds
- * `limit`.
- */
+/** Counts the tokens of a source approximately, in linear time. Stops when the count exceeds `limit`. */
 export function countTokens(code: string, limit: number): number {
   TOKEN.lastIndex = 0;
   let count = 0;
@@ -97,20 +94,45 @@ function parseAnew(code: string): ParseResult {
     return { ok: true, program };
   } catch (error) {
     const failed = toGuestError(error);
-    const isOf = ([sign]: (typeof HINTS)[number]): boolean => sign.test(code) || sign.test(failed.message);
-    const hint = failed.line === undefined ? undefined : HINTS.find(isOf)?.[1];
+    const hint = failed.line === undefined ? undefined : hintFor(failed, failed.line, code);
     if (hint === undefined) return { ok: false, error: failed };
     return { ok: false, error: { ...failed, message: `${failed.message.replace(/\.$/, "")}. ${hint}` } };
   }
 }
 
+/** The likely cause of a syntax error, from the code, or from the message with what stands at the error after `¶`. */
+function hintFor({ message, column = 1 }: GuestError, line: number, code: string): string | undefined {
+  const [failing = "", ...after] = code.split("\n").slice(line - 1);
+  const rest = failing.slice(column - 1).trim();
+  const said = `${message}¶${rest}`;
+  const hint = HINTS.find(([sign]) => sign.test(code) || sign.test(said))?.[1];
+  const isAtEnd =
+    rest === "" && message.startsWith("Unexpected token") && after.every((other) => other.trim() === "");
+  return hint ?? (isAtEnd ? unclosedIn(code) : undefined);
+}
+
+/** Names the outermost bracket that nothing closes, unless brackets of regular expressions leave that open. */
+function unclosedIn(code: string): string | undefined {
+  const open: RegExpExecArray[] = [];
+  for (const match of code.matchAll(TOKEN)) {
+    if (code[match.index - 1] === "\\") continue;
+    if ("([{".includes(match[0])) open.push(match);
+    else if (")]}".includes(match[0]) && !/\(\)|\[\]|\{\}/.test((open.pop()?.[0] ?? "") + match[0]))
+      return undefined;
+  }
+  const [first] = open;
+  if (first === undefined) return undefined;
+  const line = code.slice(0, first.index).split("\n").length;
+  return `The ${first[0]} of line ${line}, or one within it, is not closed.`;
+}
+
 /** Causes of syntax errors that the parser does not name. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/&(?:quot|lt|gt|amp|#39);/, "Perhaps HTML such as &quot; stands for plain signs: write those."],
-  [/^(?:```|~~~)/m, "Perhaps there are words or a fence around the code: leave them out."],
+  [/^(?:```|~~~|<\/?code>)/m, "Perhaps there are words or a fence around the code: leave them out."],
   [/^\s*\{\s*"/, "Perhaps this is JSON: send the code alone."],
   [
-    /^(?:def \w+\(|from [\w.]+ import |elif\b|(?:if|for|while|with) [^\r\n]{1,200}:$)/m,
+    /^(?:def \w+\(|from [\w.]+ import |import [\w.]+(?: as \w+)?\r?$|[ \t]*elif\b|(?:if|for|while|with) [^\r\n]{1,200}:$)|token¶#|¶(?:and|or|not) |","¶for (?!await\b)\w|(?<![\w"'])f["'][^"'\n]*\{/m,
     "Perhaps this is Python: only TypeScript runs here.",
   ],
   [
@@ -121,7 +143,11 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     /(?:return|=>|[=(])\s*<[a-z][\w-]*(?:\s[^<>\n]*)?>/,
     "Perhaps there is JSX, which does not run here: make a text of it.",
   ],
-  [/Expecting Unicode escape sequence/, "Perhaps line ends came as the two signs \\n: send real ones."],
+  [
+    /Expecting Unicode escape sequence/,
+    'Perhaps line ends came as the two signs \\n, or quotes as \\": send plain ones.',
+  ],
+  [/character '[“”„‘’]'/, "Write straight quotes."],
   [/reserved word 'await'/, "Make the function around it async."],
 ];
 

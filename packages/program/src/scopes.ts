@@ -63,7 +63,6 @@ function declareIn(scope: Scope): Bind {
   };
 }
 
-/** Adds a value to a declared variable. */
 const assignTo: Bind = (name, value) => {
   if (value !== undefined) lookUp(value.scope, name)?.values.push(value);
 };

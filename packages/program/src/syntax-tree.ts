@@ -18,7 +18,6 @@ function isNode(value: unknown): value is Node {
   return isObject(value) && typeof value["type"] === "string";
 }
 
-/** Whether a node is an identifier of this name. */
 export function isNamed(node: Node, name: string): boolean {
   return node.type === "Identifier" && node.name === name;
 }
@@ -74,10 +73,7 @@ export function* visitNodes(root: Node, enters: (node: Node) => boolean): Genera
   }
 }
 
-/**
- * Whether an identifier is the name of a member or label, not a reference to a variable: `a.here`, `{ here: 1 }`, `class {
- * here() {} }`.
- */
+/** Whether an identifier names a member or a label, not a variable: `a.here`, `{ here: 1 }`, `class { here() {} }`. */
 export function isLabel({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;

@@ -22,7 +22,6 @@ const UNTOLD: ErrorInfo = {
   message: "The run was cancelled, but its worker could not be told yet: until then it goes on.",
 };
 
-/** The connections of a host. */
 export interface Opened extends ReturnType<typeof connect> {
   runs: SharedRuns;
   /** The channel of its notices. */
@@ -31,7 +30,6 @@ export interface Opened extends ReturnType<typeof connect> {
   closing: AbortController;
 }
 
-/** A run that a host waits for. */
 interface AwaitedRun {
   id: string;
   names: RunNames;
@@ -61,7 +59,6 @@ export async function awaitRun(
   let cancelling: NodeJS.Timeout | undefined;
   /** Pending until the worker sends its first message. */
   let waiting: NodeJS.Timeout | undefined;
-  let isMissing = false;
   /** Whether the queue has received the cancellation. */
   let isTold = false;
   let isOver = false;
@@ -109,8 +106,10 @@ export async function awaitRun(
     else if (message.type === "event") tell(message.event);
     else if (message.type === "question") void answer(message);
     else if (message.type === "withdrawn") questions.get(message.number)?.abort();
-    else if (message.type === "result") resolve(message.result);
-    else if (message.type === "failed") reject(fromErrorInfo(message.error));
+    else if (message.type === "result") {
+      runs.noteEnded(id);
+      resolve(message.result);
+    } else if (message.type === "failed") reject(fromErrorInfo(message.error));
   }
 
   async function reportWaiting(): Promise<void> {
@@ -150,7 +149,7 @@ export async function awaitRun(
 
   function leave(): void {
     const message = "The run was left to others.";
-    resolve(unrunResult(run, { code: "ABORTED", message, details: {} }, calls));
+    resolve(unrunResult(run, { code: "ABORTED", message, details: { isLeft: true } }, calls));
   }
 
   function cancel(): void {
@@ -187,14 +186,13 @@ export async function awaitRun(
     return streams.entryOf(names.replies, [reply]);
   }
 
-  /**
-   * Checks for a run that failed or is gone, which sends no more messages. Checks twice, in case its last message is in
-   * transit.
-   */
+  /** Checks for a run that failed or is gone, which sends no more messages. Its last one may be in transit. */
   async function look(): Promise<void> {
     const why = await runs.whyGone(id);
-    if (why !== undefined && isMissing) resolve(unrunResult(run, interrupted(calls, why), calls));
-    isMissing = why !== undefined;
+    if (why === undefined || isOver) return;
+    const told = (await streams.read(names.messages)) as RunMessage[];
+    if (told.some(({ type }) => type === "result" || type === "failed")) follower.look();
+    else resolve(unrunResult(run, interrupted(calls, why), calls));
   }
 
   function resolve(result: TaskResult): void {

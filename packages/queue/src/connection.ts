@@ -42,7 +42,6 @@ export async function requireSameKeys(client: Redis, prefix: string, codec: Mess
 /** The mark as a codec without keys encodes it. */
 const UNSEALED = '""';
 
-/** Encodes messages that pass through Redis. */
 export interface MessageCodec {
   encode(context: string, content: unknown): string;
   /** @returns the decoded message, whose shape its writer knows. */

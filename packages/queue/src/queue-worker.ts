@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abandonOnAbort, CemError, MS_PER_SECOND } from "@cem/core";
+import type { AnnouncedCall } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { measure } from "@cem/core/telemetry";
 import { DEFAULT_PREFIX, requireKept, requireSameKeys } from "./connection.ts";
+import { createRemembered, droppedMessage } from "./remembered.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { channelsOf, createSharedRuns, givenRun } from "./shared-runs.ts";
 import { connect } from "./streams.ts";
@@ -88,6 +90,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   // Names chosen by people may not be unique.
   const worker = randomBytes(ID_BYTES).toString("hex");
   const active = new Map<string, WorkerRun>();
+  const called = createRemembered<readonly AnnouncedCall[]>();
   let slots = settings.concurrency ?? DEFAULT_CONCURRENCY;
   /** Runs that the server had assigned to this worker, but of which it had no notice at its last heartbeat. */
   let unknown: string[] = [];
@@ -109,6 +112,10 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     for (const [id, run] of before) if (!own.has(id)) run.lose();
   };
 
+  const noteDropped = (dropped: number): void => {
+    if (dropped > 0) onProblem(new Error(droppedMessage(dropped)));
+  };
+
   const signSoon = (): void => {
     // A failed heartbeat is followed by the next one.
     sign().catch(() => {});
@@ -117,7 +124,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const take = async (notice: string): Promise<void> => {
     const given = givenRun(notice);
     const run = attemptRun(
-      { runs, streams, codec, prefix, location, worker, agentFor, onAsking: signSoon },
+      { runs, streams, codec, prefix, location, worker, agentFor, called, onProblem, onAsking: signSoon },
       given,
     );
     // A worker that was stuck may be assigned its own lost run again.
@@ -165,6 +172,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   });
   await Promise.all([streams.subscribe(channels.runs), streams.subscribe(channels.inbox)]);
   subscriber.on("ready", () => {
+    runs.dropEnded().then(noteDropped, () => {});
     signSoon();
     setTimeout(signSoon, LOOK_AGAIN_MS).unref();
   });

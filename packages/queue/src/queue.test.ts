@@ -6,6 +6,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createRunQueue, startQueueWorker } from "./index.ts";
 import type { QueueWorkerSettings } from "./index.ts";
+import { createSharedRuns } from "./shared-runs.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
 import { realQueue } from "../test/real-queue.ts";
@@ -79,7 +80,7 @@ describeWith("redis-server")("a queue of runs", () => {
     const left = queue.execute(code("x"), { runId: "k" });
     await started.promise;
     await queue.close();
-    expect((await left).error).toMatchObject({ code: "ABORTED", message: "The run was left to others." });
+    expect((await left).error).toMatchObject({ code: "ABORTED", details: { isLeft: true } });
     finish.resolve();
     expect((await open().execute(code("x"), { runId: "k" })).value).toBe("done");
   });
@@ -341,6 +342,60 @@ describeWith("redis-server")("a queue of runs", () => {
     expect((await queue.execute(code("7", "ada"))).value).toBe("7");
   });
 
+  describe("when its server was set back", () => {
+    const QUICK = { lostAfterMs: 600 };
+
+    /** Executes a run whose tool is called after the server's state was noted, and returns what sets it back. */
+    const runOnce = async (options: { runId?: string }, onProblem: (error: Error) => void) => {
+      let [attempts, sent] = [0, 0];
+      const [started, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const doing: Work = async (_, { onCall }) => {
+        attempts += 1;
+        started.resolve();
+        await go.promise;
+        await onCall?.(UNSAFE);
+        sent += 1;
+        return "sent";
+      };
+      const worker = await work(doing, { ...QUICK, onProblem });
+      const host = open();
+      const result = host.execute(code("x"), options);
+      await started.promise;
+      const setBack = await noteState(server().url);
+      go.resolve();
+      expect((await result).value).toBe("sent");
+      return { doing, worker, host, setBack, counts: () => [attempts, sent] };
+    };
+
+    it("does not run again what the same worker had executed, and says so", async () => {
+      const problems: string[] = [];
+      const once = await runOnce({ runId: "k" }, ({ message }) => problems.push(message));
+      await once.host.close();
+      await once.setBack();
+      await expect.poll(() => problems.join()).toMatch(/set back .* is not run again/u);
+      expect(once.counts()).toEqual([1, 1]);
+      expect((await open().execute(code("x"), { runId: "k" })).error).toMatchObject({
+        code: "RUN_INTERRUPTED",
+        details: { calls: ["s.send"] },
+      });
+    });
+
+    it("does not run again elsewhere what a host has seen end, and warns of it", async () => {
+      const once = await runOnce({}, () => {});
+      await once.worker.close();
+      const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+      onTestFinished(() => warned.mockRestore());
+      await once.setBack();
+      await work(once.doing, QUICK);
+      await expect
+        .poll(() => warned.mock.calls.map(([warning]) => String(warning)).join())
+        .toContain("Runs that had ended are not run again: 1.");
+      expect(await open().execute(code("y"))).toMatchObject({ value: "sent" });
+      expect(once.counts()).toEqual([2, 2]);
+      expect(await open().counts()).toMatchObject({ running: 0, waiting: 0 });
+    });
+  });
+
   describe("when a worker is lost", () => {
     const QUICK = { lostAfterMs: 600 };
 
@@ -382,6 +437,19 @@ describeWith("redis-server")("a queue of runs", () => {
       expect(lost.late[0]).toMatchObject({ code: "RUN_INTERRUPTED" });
       expect(lost.attempts()).toBe(2);
       await lost.worker.close();
+    });
+
+    it("repeats its run though the server's clock was set back by an hour since its last sign of life", async () => {
+      const client = new Redis(server().url);
+      onTestFinished(() => client.disconnect());
+      const lost = { slots: 1, keepsGuests: true, ...QUICK };
+      await createSharedRuns(client, "{cem}").sign("lost", lost, []);
+      const queue = open();
+      const result = queue.execute(code("x"));
+      await expect.poll(async () => (await queue.counts()).running).toBe(1);
+      await client.zadd("{cem}:workers:signs", Date.now() + 3_600_000, "lost");
+      await work(async () => "repeated", QUICK);
+      expect((await result).value).toBe("repeated");
     });
 
     it("ends a run that may have changed something as interrupted, with its calls", async () => {
@@ -516,7 +584,7 @@ describeWith("redis-server")("a queue of runs", () => {
         return new Promise(() => {});
       },
     });
-    expect((await left).error).toMatchObject({ code: "ABORTED", message: "The run was left to others." });
+    expect((await left).error).toMatchObject({ code: "ABORTED", details: { isLeft: true } });
     const other = open();
     const output: string[] = [];
     const rejoined = other.rejoin("k", "ada", {
@@ -781,18 +849,41 @@ it("says which server can't be reached", async () => {
   await queue.close();
 });
 
-/** Takes the signs of life of the workers that there are, until the next one has found them lost, though their process lives. */
+/** Notes all that a server has. @returns a function that sets it back to that, as a failover to an older replica does */
+async function noteState(url: string): Promise<() => Promise<void>> {
+  const client = new Redis(url);
+  onTestFinished(() => client.disconnect());
+  const noted: [name: string, content: Buffer][] = [];
+  for (const name of await client.keys("*")) {
+    const content = await client.dumpBuffer(name);
+    if (content !== null) noted.push([name, content]);
+  }
+  return async () => {
+    const all = client.multi().flushall();
+    for (const [name, content] of noted) all.restore(name, 0, content);
+    await all.exec();
+    for (const type of ["normal", "pubsub"])
+      await client.call("CLIENT", "KILL", "TYPE", type, "SKIPME", "yes");
+  };
+}
+
+/** Takes the signs of life of the workers that there are, so that the next one finds them lost, though their process lives. */
 async function silence(url: string, next: () => Promise<unknown>): Promise<void> {
   const client = new Redis(url);
   const signs = "{cem}:workers:signs";
   const lost = await client.zrange(signs, "0", "-1");
   await next();
+  const runs = createSharedRuns(client, "{cem}");
+  // In one go: they sign again soon.
   const left = async (): Promise<number> => {
-    const scores = await Promise.all(
-      lost.map((id) => client.zadd(signs, "XX", 1, id).then(() => client.zscore(signs, id))),
-    );
+    const [, , scores] = await Promise.all([
+      client.zadd(signs, "XX", ...lost.flatMap((id) => [1, id])),
+      runs.sign("finder", { slots: 0, keepsGuests: false, lostAfterMs: 600 }, []),
+      client.zmscore(signs, lost),
+    ]);
     return scores.filter((score) => score !== null).length;
   };
   await expect.poll(left).toBe(0);
+  await runs.leave("finder");
   client.disconnect();
 }

@@ -10,7 +10,8 @@ import type { MessageCodec } from "./connection.ts";
 import { HANDLERS, type QueuedRun, type RunMessage, type RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type { AskedRun, QueuedOwner, RunQueue, RunQueueSettings } from "./run-queue.ts";
-import { createSharedRuns, type SharedRuns } from "./shared-runs.ts";
+import { droppedMessage } from "./remembered.ts";
+import { CALLERS_ID, createSharedRuns, type SharedRuns } from "./shared-runs.ts";
 import { connect } from "./streams.ts";
 
 const DEFAULT_MAX_WAITING = 10_000;
@@ -42,6 +43,13 @@ export function createRunQueue(settings: RunQueueSettings): RunQueue {
     connection.client.on("error", (lost: Error) => (problem = lost));
     const host = `${prefix}:host:${randomBytes(HOST_BYTES).toString("hex")}`;
     const runs = createSharedRuns(connection.client, prefix);
+    connection.client.on("ready", () => {
+      const warn = (dropped: number): void => process.emitWarning(droppedMessage(dropped), "CemWarning");
+      runs.dropEnded().then(
+        (dropped) => dropped > 0 && warn(dropped),
+        () => {},
+      );
+    });
     return { ...connection, runs, host, closing: new AbortController() };
   };
 
@@ -194,7 +202,7 @@ function idOf(
   const key = rejoin?.key ?? runId;
   if (key === undefined) return `run-${randomUUID()}`;
   const digest = createHash("sha256").update(JSON.stringify([owner ?? null, key]));
-  return `${rejoin?.key === undefined ? "id" : "rejoin"}-${digest.digest("hex")}`;
+  return `${rejoin?.key === undefined ? CALLERS_ID : "rejoin-"}${digest.digest("hex")}`;
 }
 
 function requireSame(known: QueuedRun, run: QueuedRun): void {

@@ -195,5 +195,4 @@ const LIBRARY = `
   end
 `;
 
-/** Creates a Redis script from the shared functions and its own body. */
 export const script = (body: string): string => LIBRARY + body;

@@ -109,6 +109,25 @@ export const REMOVE = script(`
   return 1
 `);
 
+/** Removes runs that a host or a worker has seen end, and that the server has again because it was set back. Returns how many. */
+export const DROP = script(`
+  local ended, found = {}, 0
+  for _, id in ipairs(ARGV) do ended[id] = true end
+  -- Fewer than have ended.
+  for _, ids in ipairs({redis.call("HKEYS", ACTIVE), redis.call("ZRANGE", WAITING, 0, -1)}) do
+    for _, id in ipairs(ids) do
+      if ended[id] then
+        local worker = redis.call("HGET", ACTIVE, id)
+        if worker then release(id, worker) else redis.call("ZREM", WAITING, id) end
+        redis.call("DEL", nameOf(id), messagesOf(id), repliesOf(id))
+        found = found + 1
+      end
+    end
+  end
+  if found > 0 then serve() end
+  return found
+`);
+
 /**
  * Records a worker's heartbeat. Also returns to the queue the runs of workers without a heartbeat in time, and runs
  * whose notice did not reach this one. After an outage for all workers, each gets time to send a heartbeat. Returns the
@@ -124,6 +143,11 @@ export const SIGN = script(`
     redis.call("HSET", WORKERS, worker, settings)
     local order = tonumber(redis.call("ZSCORE", FREE, worker) or 1 - 0.5 / NUMBERS) % 1
     redis.call("ZADD", FREE, settingsOf(worker) - redis.call("SCARD", runsOf(worker)) + order, worker)
+  end
+  -- A clock that was set back, or is another machine's, would keep those that are lost for as long.
+  for _, other in ipairs(redis.call("ZRANGEBYSCORE", SIGNS, "(" .. now + lostAfter, "+inf")) do
+    local _, _, its = settingsOf(other)
+    if tonumber(redis.call("ZSCORE", SIGNS, other)) > now + its then redis.call("ZADD", SIGNS, now + its, other) end
   end
   for _, other in ipairs(redis.call("ZRANGEBYSCORE", SIGNS, "-inf", now)) do
     if wasAway then redis.call("ZADD", SIGNS, now + lostAfter / 2, other) else remove(other, 1) end

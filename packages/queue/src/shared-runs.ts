@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import { namesOf } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
+import { createRemembered } from "./remembered.ts";
 import type { DeadRun, QueueCounts, QueueLoad } from "./run-queue.ts";
 import { MAX_LOSSES } from "./run-library.ts";
 import * as scripts from "./run-scripts.ts";
@@ -13,7 +14,9 @@ const MAX_WAIT_MS = 600_000;
 const SCANNED = 1_000;
 const DEAD_FIELDS = ["owner", "kind", "reason", "diedAt"];
 
-/** A run assigned to a worker. */
+/** The beginning of the ids of runs to which their callers gave one. */
+export const CALLERS_ID = "id-";
+
 export type GivenRun = ReturnType<typeof givenRun>;
 
 /** How an attempt ends or continues: it ends when another worker has to repeat the run, or its owner is gone. */
@@ -38,7 +41,18 @@ export function createSharedRuns(client: Redis, prefix: string) {
     return commands[name](prefix, ...args);
   }
 
+  const ended = createRemembered<true>();
+
   return {
+    /** Remembers that a run has ended, unless its id is its caller's, who may use it again once its owner was deleted. */
+    noteEnded(id: string): void {
+      if (!id.startsWith(CALLERS_ID)) ended.set(id, true);
+    },
+    /** Removes what was seen to end from a server that was set back, after a lost connection. @returns how many runs. */
+    async dropEnded(): Promise<number> {
+      const ids = ended.ids();
+      return ids.length === 0 ? 0 : ((await call("DROP", ...ids)) as number);
+    },
     /**
      * Puts a run.
      *
@@ -147,7 +161,6 @@ export function createSharedRuns(client: Redis, prefix: string) {
       for await (const names of pages as AsyncIterable<string[]>)
         for (const name of names) if ((await client.hget(name, "owner")) === owner) yield name.slice(start);
     },
-    /** Forgets a deleted owner. */
     async forget(owner: string): Promise<void> {
       const of = `${prefix}:owner:${owner}`;
       const names = [`${of}:kept`, `${of}:kept:bytes`, `${of}:active`];

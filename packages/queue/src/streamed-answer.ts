@@ -43,7 +43,6 @@ export function streamAnswer(onTaken: (bytes: number) => void) {
   }
 
   return {
-    /** Whether the replica has sent the whole answer. */
     get isComplete() {
       return isComplete;
     },
@@ -93,7 +92,6 @@ export function createSendWindow(signal: AbortSignal) {
   signal.addEventListener("abort", () => changed.resolve(), { once: true });
 
   return {
-    /** Records the total number of bytes that the reader has taken. */
     noteTaken(bytes: number): void {
       taken = Math.max(taken, bytes);
       const { resolve } = changed;

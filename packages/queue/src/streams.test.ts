@@ -6,6 +6,7 @@ import { awaitRun } from "./awaited-run.ts";
 import type { Opened } from "./awaited-run.ts";
 import { namesOf } from "./connection.ts";
 import { unrunResult } from "./protocol.ts";
+import { createSharedRuns } from "./shared-runs.ts";
 import { connect } from "./streams.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
@@ -61,7 +62,8 @@ describeWith("redis-server")("streams", () => {
     const names = namesOf("{cem}", "r");
     let isHeard = false;
     const onEvent = (): void => void (isHeard = true);
-    const opened = { client, streams, closing: new AbortController() } as Opened;
+    const runs = createSharedRuns(client, "{cem}");
+    const opened = { client, streams, runs, closing: new AbortController() } as Opened;
     const result = unrunResult(run, { code: "ABORTED", message: "", details: {} });
     const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
     await streams.subscribe(names.messages);

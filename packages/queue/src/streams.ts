@@ -32,7 +32,6 @@ const APPEND = `
   tell(KEYS[1], ARGV[1], ARGV[2], ARGV[3], KEYS[1])
 `;
 
-/** An entry as it is stored. */
 export interface StreamEntry {
   payload: string;
   /** Its writer, and its sequence number for that writer. */
@@ -133,7 +132,6 @@ export function createStreams(client: Redis, subscriber: Redis, codec: MessageCo
       const { payload, by } = "by" in given ? given : entryOf(name, given);
       await client.eval(APPEND, 1, name, payload, by, keepMs);
     },
-    /** Reads all contents of a stream. */
     async read(name: string): Promise<unknown[]> {
       const contents: unknown[] = [];
       const isNew = createFilter();
@@ -145,11 +143,7 @@ export function createStreams(client: Redis, subscriber: Redis, codec: MessageCo
         after = `(${last.id}`;
       }
     },
-    /**
-     * Reads a stream from the beginning and follows it until it is stopped.
-     *
-     * @param receive - Receives each content in order, with the id of its entry.
-     */
+    /** @param receive - Receives each content in order, with the id of its entry. */
     async follow(name: string, receive: Receive): Promise<() => void> {
       const { look, stop } = listen(name, receive);
       const leave = (): void => {

@@ -7,6 +7,7 @@ import { QUEUE, messaging, namesOf, type MessageCodec } from "./connection.ts";
 import { CANCELLED, HANDLERS, interrupted, recordsOf, unrunResult } from "./protocol.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
+import { SET_BACK, type Remembered } from "./remembered.ts";
 import type { Ending, GivenRun, SharedRuns } from "./shared-runs.ts";
 import type { Streams } from "./streams.ts";
 
@@ -30,7 +31,6 @@ const INTERRUPTED = new CemError("ABORTED", "The attempt was ended.", { details:
 /** The part of an agent that executes runs. */
 export type RunningAgent = Pick<Agent, "executeTask" | "executeCode">;
 
-/** Where attempts are made. */
 export interface WorkerRunSettings {
   runs: SharedRuns;
   streams: Streams;
@@ -41,6 +41,9 @@ export interface WorkerRunSettings {
   /** The worker's unique name. */
   worker: string;
   agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
+  /** The calls of this worker's runs that must not be repeated, of which a server that was set back knows nothing. */
+  called: Remembered<readonly AnnouncedCall[]>;
+  onProblem: (error: Error) => void;
   /** Called when a run starts to wait for an answer, and when it has received all of them. */
   onAsking: () => void;
 }
@@ -48,9 +51,8 @@ export interface WorkerRunSettings {
 /** A worker's attempt at a run. Once another attempt has begun, this one sends nothing and makes no more calls. */
 export type WorkerRun = ReturnType<typeof attemptRun>;
 
-/** Prepares an attempt at a run. */
 export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
-  const { runs, streams, codec, prefix, location, worker, agentFor, onAsking } = settings;
+  const { runs, streams, codec, prefix, location, worker, agentFor, called, onProblem, onAsking } = settings;
   const { id } = given;
   const names = namesOf(prefix, id);
   const controller = new AbortController();
@@ -60,6 +62,8 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
   let isLost = false;
   let isStopped = false;
   let calls: AnnouncedCall[] = [];
+  /** Of an id that a later owner uses again, the runs are others. */
+  let known = id;
   let sendingSoon: NodeJS.Timeout | undefined;
 
   const replies = streams.listen(names.replies, (content) => {
@@ -125,7 +129,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
   /** Ends the run. For a deleted owner, only the last message is kept, for a short time. */
   const end = async (ending: Ending, message?: RunMessage, reason?: string): Promise<void> => {
     if (ending === "gone") soon.length = 0;
-    await send(message, ending, reason);
+    if ((await send(message, ending, reason)) && ending === "done") runs.noteEnded(id);
   };
 
   const interrupt = (run: QueuedRun, why: string): Promise<void> =>
@@ -137,7 +141,9 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
   const announce = async (call: AnnouncedCall): Promise<void> => {
     if (isStopped) throw new CemError("RUN_INTERRUPTED", "The worker stops, so it calls nothing more.");
     calls.push(call);
-    if (await send({ type: "call", call })) return;
+    const isRecorded = await send({ type: "call", call });
+    if (isRecorded && !isRepeatable()) called.set(known, calls);
+    if (isRecorded) return;
     throw new CemError("RUN_INTERRUPTED", "Another worker has the run, so this one calls nothing more.");
   };
 
@@ -200,6 +206,13 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
       calls = earlier.flatMap((message) => (message.type === "call" ? [message.call] : []));
     }
     if (!isRepeatable()) return interrupt(run, "The worker was lost while it executed the run.");
+    known = `${id} ${run.incarnation ?? ""}`;
+    const before = called.get(known);
+    if (before !== undefined) {
+      calls = [...before];
+      onProblem(new Error(`${SET_BACK} The run ${id} had called tools and is not run again.`));
+      return interrupt(run, SET_BACK);
+    }
     const earlier = recordsOf(calls);
     if (run.isUnheard !== true) sendSoon({ type: "started" });
     const ending = await executeOn(agentFor(run.owner, run.incarnation), run).catch((thrown: unknown) => {
@@ -239,7 +252,6 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
         replies.stop();
       }
     },
-    /** Whether the run waits for answers to questions. */
     isAsking: () => questions.size > 0,
     /** Ends the attempt because its worker stops. Its calls decide whether the run may be repeated. */
     stop(): void {

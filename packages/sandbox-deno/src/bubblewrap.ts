@@ -89,7 +89,7 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
     args,
     env: guestEnvironment("/tmp/deno"),
     cwd: "/",
-    init: placedInitOf(plan),
+    init: { ...placedInitOf(plan), hasFilter: true },
     descriptorFile: seccompFilterFile(privateDir, network),
   };
 }

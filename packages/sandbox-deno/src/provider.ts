@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Isolation, SandboxSpec } from "@cem/core";
@@ -33,7 +33,8 @@ export interface DenoSandboxSettings extends GuestProviderSettings {
    */
   isolation?: IsolationChoice | undefined;
   /**
-   * Concurrent runs over all sandboxes of this provider; further runs are queued.
+   * Concurrent runs over all sandboxes of this provider; further runs are queued. Up to half as many more may be under way
+   * instead of runs that wait for a person, whose guests stay.
    *
    * @defaultValue Twice the number of processors, at least 8.
    */
@@ -82,7 +83,10 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
   async function prepareWith(backend: IsolationBackend, plan: GuestPlan) {
     return {
       isolation: isolationOf(backend),
-      startGuest: () => startGuest(backend, plan),
+      startGuest() {
+        restorePrivateDir(plan);
+        return startGuest(backend, plan);
+      },
       checkWorkspace: await workspaceCheck(backend, plan),
       cleanUp: async () => removeProcessFolder(plan.privateDir),
     };
@@ -127,6 +131,15 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
       }, isolationHint()),
     prepare,
   });
+}
+
+/** Makes the folder of a sandbox's guests anew if something else removed it: without it, none would start any more. */
+function restorePrivateDir({ privateDir }: GuestPlan): void {
+  const root = join(privateDir, "root");
+  if (existsSync(root)) return;
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const message = `The folder ${privateDir} was removed while it was in use, and is made anew. Leave it out of what cleans ${tmpdir()}.`;
+  process.emitWarning(message, "CemWarning");
 }
 
 /** Plans a sandbox's guests; without a spec, a guest in an empty workspace. */

@@ -131,8 +131,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     args,
     env: { ...guestEnvironment("/tmp/deno"), PATH: path },
     cwd: "/",
-    // Without seccomp, nothing keeps threads from listening on the host.
-    init: { ...placedInitOf(plan), noThreads: network !== "none" },
+    init: placedInitOf(plan),
   };
 }
 

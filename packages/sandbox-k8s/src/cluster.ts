@@ -7,7 +7,6 @@ import {
   NodeV1Api,
   PatchStrategy,
   setHeaderOptions,
-  Watch,
 } from "@kubernetes/client-node";
 import type { V1Status } from "@kubernetes/client-node";
 import { clusterError, isNotFound } from "./cluster-errors.ts";
@@ -85,22 +84,6 @@ export function connectCluster(kubeconfig: string | undefined, given: string | u
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw clusterError(error, `read the Sandbox ${name}`, server);
-      }
-    },
-    /** Resolves when a sandbox has changed since this version, or the watch has ended. */
-    async changed(name: string, resourceVersion: string, signal: AbortSignal): Promise<void> {
-      const path = `/apis/${SANDBOX_API.group}/${SANDBOX_API.version}/namespaces/${namespace}/${SANDBOX_API.plural}`;
-      const query = { fieldSelector: `metadata.name=${name}`, resourceVersion };
-      let stop = (): void => {};
-      try {
-        await new Promise<void>((resolve) => {
-          const end = (): void => resolve();
-          signal.addEventListener("abort", end, { once: true });
-          const watching = new Watch(config).watch(path, query, end, end);
-          void watching.then((watch) => (stop = () => watch.abort()), end);
-        });
-      } finally {
-        stop();
       }
     },
     pod: (name: string) => attempt(`read the pod ${name}`, () => core.readNamespacedPod({ namespace, name })),

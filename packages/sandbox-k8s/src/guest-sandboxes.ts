@@ -7,7 +7,7 @@ import { readyPod, rfc3339, type SandboxResource } from "./guest-pod.ts";
 
 const NAME_BYTES = 6;
 const RENEWED_AFTER = 1 / 3;
-const RETRY_MS = 500;
+const POLL_MS = 200;
 /** How long to wait for a sandbox's end. Its lease ends it in any case. */
 const END_TIMEOUT_MS = 60_000;
 const MAX_LABEL = 63;
@@ -54,7 +54,7 @@ export function createGuestSandboxes(cluster: Cluster, leaseMs: number) {
     }
   }
 
-  /** Watches a sandbox until it yields a value; `undefined` on timeout. */
+  /** Polls a sandbox until it yields a value; `undefined` on timeout. */
   async function until<Value>(
     name: string,
     timeoutMs: number,
@@ -62,13 +62,9 @@ export function createGuestSandboxes(cluster: Cluster, leaseMs: number) {
   ): Promise<Value | undefined> {
     const signal = AbortSignal.timeout(timeoutMs);
     while (!signal.aborted) {
-      const found = await cluster.find(name);
-      const value = read(found);
+      const value = read(await cluster.find(name));
       if (value !== undefined) return value;
-      const since = performance.now();
-      await cluster.changed(name, found?.metadata.resourceVersion ?? "", signal);
-      // Watches that end at once must not cause a flood of requests.
-      if (performance.now() - since < 1) await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {});
     }
     return undefined;
   }

@@ -5,7 +5,6 @@ import type { V1Container, V1PodSpec } from "@kubernetes/client-node";
 export interface KernelFacts {
   /** Handler of the pod's RuntimeClass; `undefined` for the cluster's default runtime. */
   handler: string | undefined;
-  /** The boot id that the pod sees. */
   guestBootId: string;
   /** The boot id of its node; `undefined` without permission to read it. */
   nodeBootId: string | undefined;
@@ -75,7 +74,6 @@ const USUAL_CAPABILITIES =
     " ",
   );
 
-/** The first setting that exposes the node to the pod, if any. */
 function findBreach(pod: V1PodSpec, hasOwnKernel: boolean): string | undefined {
   if (pod.hostPID === true) return "processes (hostPID)";
   if (pod.hostIPC === true) return "memory (hostIPC)";

@@ -6,7 +6,6 @@ import type { GuestInit, MachineCommand } from "@cem/sandbox/provider-kit";
 import type { Mount, NetworkPolicy } from "@cem/core";
 
 export interface MicrovmSpec {
-  /** Unique on this host. */
   name: string;
   /** Name from `prepareImage`. */
   image: string;
@@ -19,7 +18,6 @@ export interface MicrovmSpec {
   labels: Readonly<Record<string, string>>;
 }
 
-/** Output or end of a program in a microVM. */
 export type MicrovmEvent =
   | { kind: "stdout" | "stderr"; data: Uint8Array }
   /** `code` is -1 when a signal ended it. */

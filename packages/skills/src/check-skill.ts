@@ -5,6 +5,9 @@ import { parseDraft, toProgramCode, toSkillFile } from "./skill-draft.ts";
 import { formatSkillMarkdown } from "./skill-files.ts";
 import { replaceSkillFolder, skillNames } from "./skill-folder.ts";
 
+const STRICT =
+  "A skill's types are checked strictly, unlike a program's, since other code compiles against it.";
+
 /**
  * Reviews a skill's code, checks its types and runs its test in the sandbox.
  *
@@ -27,7 +30,10 @@ export async function checkSkill(
 
 function requireSuccess(name: string, part: "code" | "test", result: TaskResult): void {
   if (result.status === "success") return;
-  throw refused(name, `its ${part} failed: ${result.error?.message ?? result.status}`, result);
+  const { code, message = result.status } = result.error ?? {};
+  const isStrict = part === "code" && code === "CODE_MISTYPED";
+  const strictly = isStrict ? ` ${STRICT}` : "";
+  throw refused(name, `its ${part} failed: ${message}${strictly}`, result);
 }
 
 function refused(name: string, reason: string, { error, output }: TaskResult): CemError {

@@ -1,5 +1,5 @@
 import { CemError, holdsRedactionToken, type SkillDraft, type ToolDefinition } from "@cem/core";
-import { nameOf, parseProgram, visitNodes, type Program } from "@cem/program";
+import { nameOf, parseProgram, visitNodes, withoutFence, type Program } from "@cem/program";
 
 const NAME = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/u;
 /** Folders that the catalog skips. */
@@ -78,7 +78,7 @@ function invalid(name: unknown, reason: string): CemError {
 }
 
 function parse(draft: SkillDraft, part: "code" | "test"): Program {
-  const text = textOf(draft, part, MAX_TEXT_CHARACTERS);
+  const text = withoutFence(textOf(draft, part, MAX_TEXT_CHARACTERS));
   if (text.trim() === "") {
     throw invalid(
       draft.name,

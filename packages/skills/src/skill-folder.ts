@@ -40,12 +40,7 @@ export async function readSkillFolder(folder: string): Promise<SkillFolder | und
 
 export type SkillFiles = Record<"markdown" | "code" | "test", string>;
 
-/**
- * Replaces a skill's folder atomically: readers see either the old or the new one.
- *
- * @param folder - The folder of the skill.
- * @param keepAt - Where to move the previous folder. Absent: it is removed.
- */
+/** Replaces a skill's folder atomically. The previous one is moved to `keepAt`, or else removed. */
 export async function replaceSkillFolder(
   folder: string,
   { markdown, code, test }: SkillFiles,

@@ -40,10 +40,7 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
     return found && toSkill(name, status, found, tools);
   };
 
-  /**
-   * Completes interrupted replacements: removes the dot from names of versions whose skills were replaced, or restores such
-   * a version if the process was killed before. A skill that someone deleted stays deleted.
-   */
+  /** Completes replacements: a version with a dot is kept if its skill was replaced, and restored if that was interrupted. */
   const restore = async (): Promise<void> => {
     const active = new Set(await skillNames(skillsDir));
     for (const name of await skillNames(versionsDir)) {

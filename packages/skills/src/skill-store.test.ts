@@ -54,6 +54,14 @@ describe("a store of skills", () => {
     expect((await stat(path.join(skillsDir, "add_twice", "SKILL.md"))).mode & 0o077).toBe(0);
   });
 
+  it("takes the code out of Markdown fences", async () => {
+    const fenced = { code: `\`\`\`ts\n${DRAFT.code}\n\`\`\`\n`, test: `\`\`\`\n${DRAFT.test}\n\`\`\`` };
+    const saved = await createSkillStore({ skillsDir }).save({ ...DRAFT, ...fenced }, { tools });
+    expect(saved).toMatchObject({ name: "add_twice", tools: ["calculator.add"] });
+    expect(await fileOf("add_twice", "index.ts")).not.toContain("```");
+    expect(await fileOf("add_twice", "index.test.ts")).not.toContain("```");
+  });
+
   it("counts versions and keeps the one before", async () => {
     const store = createSkillStore({ skillsDir });
     await store.save(DRAFT, { tools });

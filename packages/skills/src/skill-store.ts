@@ -96,7 +96,7 @@ export function createSkillStore({ skillsDir, sharedSkillsDir, onChange }: Skill
         const body = draft.instructions ?? instructionsFor(draft, exportedNames(code));
         if (status === "proposal") await requirePlace(name, { description, instructions: body, ...files });
         const provenance: SkillProvenance = { author, savedAt: new Date().toISOString(), session };
-        const used = toolsUsedBy(draft.code, tools);
+        const used = toolsUsedBy(code.code, tools);
         const metadata = formatProvenance(provenance, await nextVersion(name), used);
         const markdown = formatSkillMarkdown({ name, description, metadata, body });
         await folders.put(name, status, { markdown, ...files });

@@ -231,7 +231,6 @@ function create(location: string): void {
   }
 }
 
-/** SQLite's code for files that are not a database. */
 const NO_DATABASE = 26;
 /** SQLite's codes for files that lack a table or column, are malformed, or are not a database. */
 const DAMAGE = new Set([1, 11, NO_DATABASE]);

@@ -59,7 +59,6 @@ export function encodeKey(key: StoreKey): Buffer {
   return bytes;
 }
 
-/** Decodes the bytes of {@link encodeKey}. */
 export function decodeKey(bytes: Uint8Array): StoreKey {
   const parts: number[][] = [[]];
   for (let at = 0; at < bytes.length; at += 1) {
@@ -106,7 +105,6 @@ function invalidKey(key: StoreKey, why: string): CemError {
 /** Maximum number of keys or entries in one answer. */
 const MAX_PAGE = 1_000;
 
-/** The number of keys or entries in one answer. */
 export function pageSize(limit: number = MAX_PAGE): number {
   return Math.min(MAX_PAGE, Math.max(0, Math.trunc(limit)));
 }

@@ -77,7 +77,6 @@ export function unseal(
   }
 }
 
-/** The name of the key that sealed bytes contain. */
 function keyIdOf(sealed: Uint8Array): string | undefined {
   const [format, length = 0] = sealed;
   if (format !== FORMAT || sealed.length < 2 + length + NONCE_BYTES + TAG_BYTES) return undefined;

@@ -1,4 +1,3 @@
-/** Whether two values are equal as JSON, regardless of key order. */
 export function isSameJson(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right) || canonicalJson(left) === canonicalJson(right);
 }

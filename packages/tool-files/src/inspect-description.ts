@@ -2,7 +2,6 @@ import { isObject } from "@cem/core";
 import { escapeInvisible } from "./safe-text.ts";
 import type { RawToolDefinition } from "./tool-definition.ts";
 
-/** Limit of the text that is inspected in one definition. */
 const MAX_CHARACTERS = 256 * 1024;
 const MAX_FINDINGS = 20;
 
@@ -30,7 +29,6 @@ export function inspectDescription(definition: RawToolDefinition): DescriptionFi
   return [...findings.values()];
 }
 
-/** Every text of a definition, keys included, with its path. */
 function* textsOf(definition: RawToolDefinition): Generator<{ place: string; text: string }> {
   const seen = new Set<unknown>();
   const pending: { place: string; value: unknown }[] = [{ place: "", value: definition }];
@@ -59,14 +57,8 @@ export interface TextFinding {
   excerpt: string;
 }
 
-interface Rule {
-  rule: string;
-  message: string;
-  pattern: RegExp;
-}
-
 /** Rules for the unchanged text. */
-const FORM_RULES: readonly Rule[] = [
+const FORM_RULES = [
   {
     rule: "hidden-text",
     message: "Contains invisible characters that a model reads.",
@@ -107,7 +99,7 @@ const SECRET_FILES =
   String.raw`\.kube\/config|\.cursor\/mcp\.json|claude_desktop_config\.json|\.env\b|wallet\.dat)`;
 
 /** Rules for the text without invisible characters and on one line. */
-const ORDER_RULES: readonly Rule[] = [
+const ORDER_RULES = [
   {
     rule: "overrides-instructions",
     message: "Tells the reader to ignore its instructions.",
@@ -174,7 +166,7 @@ export function findSuspiciousText(text: string): TextFinding[] {
   return [...findBy(FORM_RULES, text), ...findBy(ORDER_RULES, read)];
 }
 
-function findBy(rules: readonly Rule[], text: string): TextFinding[] {
+function findBy(rules: typeof FORM_RULES, text: string): TextFinding[] {
   return rules.flatMap(({ rule, message, pattern }) => {
     const match = pattern.exec(text);
     return match === null ? [] : [{ rule, message, excerpt: excerptOf(text, match.index, match[0].length) }];

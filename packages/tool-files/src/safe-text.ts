@@ -5,7 +5,6 @@ const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
 /** Control and invisible characters: zero-width, direction marks, tags, variation selectors. */
 const UNSEEN = /[\p{Cf}\p{DI}\p{Co}\p{Noncharacter_Code_Point}]|(?![\n\t])\p{Cc}/gu;
 
-/** A text that needs no change. */
 const PLAIN = /^[\n\t\x20-\x7E]*$/;
 
 /** Removes escape sequences, invisible characters and lone surrogates, and writes every line end as `\n`. */
@@ -16,10 +15,7 @@ export function visibleText(text: string): string {
   return stripVTControlCharacters(text).replace(LINE_END, "\n").replace(UNSEEN, "").toWellFormed();
 }
 
-/**
- * Shortens a text to at most `limit` characters, at the end of a word if one is near, and appends `…`. Numbers in groups
- * are left out as a whole, since what a model reads is redacted only afterwards.
- */
+/** Shortens a text at the end of a word if one is near. Grouped numbers stay whole, since redaction comes afterwards. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = copyWholeWords(text, limit - 1).replace(/\uFFFD$/, "");
@@ -34,10 +30,7 @@ export function commentLine(text: string, limit: number): string {
   return harmlessInComment(clip(line.trim(), limit));
 }
 
-/**
- * Escapes visible text for a block comment, so that it can't end the comment, start a tag or a compiler directive
- * (`@ts-ignore`), or name a source map.
- */
+/** Escapes visible text so that it can't end a block comment, start a tag or compiler directive, or name a source map. */
 export function harmlessInComment(text: string): string {
   if (!/[@*=]/.test(text)) return text;
   return text

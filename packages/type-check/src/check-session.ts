@@ -51,15 +51,10 @@ export function startCheckSession(found: CompilerPackage, folders: ToolFolders, 
   return {
     /** Resolves once the compiler has read its library, or could not. */
     ready: (): Promise<void> => started.catch(() => {}),
-    /** Whether nothing more can be checked. */
     get ended() {
       return compiler.ended !== undefined;
     },
-    /**
-     * Checks one program. Only one check may run at a time.
-     *
-     * @param timeoutMs - A shorter timeout than that of all checks.
-     */
+    /** Only one check may run at a time. @param timeoutMs - A shorter timeout than that of all checks. */
     async check(request: CheckRequest, timeoutMs = bounds.timeoutMs): Promise<CheckAnswer> {
       compiler.keepHostAlive(true);
       try {
@@ -91,7 +86,6 @@ export interface CheckWork {
 /** The compiler of this thread, for the folders that it was started with. It ends with the thread. */
 let current: { key: string; session: CheckSession } | undefined;
 
-/** Checks one program on the calling thread. */
 export async function check({ folders, bounds, request }: CheckWork): Promise<CheckAnswer> {
   const key = JSON.stringify([folders, bounds]);
   if (current !== undefined && (current.key !== key || current.session.ended)) {

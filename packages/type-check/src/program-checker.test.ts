@@ -204,11 +204,11 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       ],
       [
         `${WEATHER}const weather = await get_weather({ location: "Oslo" });\nawait weather.page(0, 9);\nfor (const one of weather.items("days")) weather.pages(0);`,
-        "4 unknown-member: Property 'pages' does not exist on type 'Weather'. It has location, country, month, temperature, unit, condition, precipitation_mm, kind, source.",
+        "4 unknown-member: Property 'pages' does not exist on type 'Weather'. The type has location, country, month, temperature, unit, condition, precipitation_mm, kind, source.",
       ],
       [
         `${WEATHER}const { degrees } = await get_weather({ location: "Oslo" });`,
-        "2 unknown-member: Property 'degrees' does not exist on type 'Weather'. It has location, country, month, temperature, unit, condition, precipitation_mm, kind, source.",
+        `2 unknown-member: Property 'degrees' does not exist on type 'Weather'. The type has location, country, month, temperature, unit, condition, precipitation_mm, kind, source. If the result has it all the same, read it as result["degrees"].`,
       ],
       [
         `${WEATHER}const days = await get_forecast({ location: "Oslo" });\nexport default days.temperature;`,
@@ -237,11 +237,11 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       ],
       [
         `${WEATHER}for (const { degrees } of await get_forecast({ location: "Oslo" })) console.log(degrees);`,
-        "2 unknown-member: Property 'degrees' does not exist on type 'ForecastDay'. It has date, location, temperature, unit, condition, kind.",
+        `2 unknown-member: Property 'degrees' does not exist on type 'ForecastDay'. The type has date, location, temperature, unit, condition, kind. If the result has it all the same, read it as result["degrees"].`,
       ],
       [
         `${WEATHER}(await list_locations()).map(({ cuontry }) => cuontry);`,
-        "2 unknown-member: Property 'cuontry' does not exist on type 'Location'. It has name, country.",
+        `2 unknown-member: Property 'cuontry' does not exist on type 'Location'. The type has name, country. If the result has it all the same, read it as result["cuontry"].`,
       ],
       [
         `${WEATHER}const at = { note: 1 };\nawait get_weather(at);`,
@@ -275,18 +275,25 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       ["new XMLHttpRequest();", "1 unknown-name: Cannot find name 'XMLHttpRequest'."],
       [
         "f(__dirname);\nfunction f(x) {}",
-        "1 unknown-name: ES modules have no __dirname: write import.meta.dirname.",
+        "1 unknown-name: Cannot find name '__dirname'. Write import.meta.dirname.",
       ],
       [
         "export default __filename;",
-        "1 unknown-name: ES modules have no __filename: write import.meta.filename.",
+        "1 unknown-name: Cannot find name '__filename'. Write import.meta.filename.",
       ],
       ...["require.resolve('./a.ts')", "['fs'].map((name) => require(name))"].map(
         (code): [string, string] => [
           code,
-          '1 unknown-name: ES modules have no require: write import … from "name", or await import(name).',
+          `1 unknown-name: Cannot find name 'require'. Write import … from "name", or await import(name).`,
         ],
       ),
+      ["fs.readFileSync('x');", `1 unknown-name: Cannot find name 'fs'. Write import fs from "node:fs".`],
+      ["print('x');", "1 unknown-name: Cannot find name 'print'. Write console.log(…)."],
+      ["export default [None];", "1 unknown-name: Cannot find name 'None'. Write null."],
+      [
+        "await axios.get('http://x');",
+        "1 unknown-name: Cannot find name 'axios'. There are no packages here: use what JavaScript itself and the node: modules have.",
+      ],
       // Test runners have it as a global.
       ["describe('a', () => {});", "1 unknown-name: Cannot find name 'describe'."],
       ["class A extends Missing {}", "1 unknown-name: Cannot find name 'Missing'."],
@@ -376,6 +383,7 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       ["const m = new Map();\nm.get('a').b;\n[1, 2].find((n) => n > 1).toFixed(2);\nJSON.parse('{}').a.b;"],
       ["const key: unknown = JSON.parse('{}');\nexport default key.a.b();"],
       ["if (typeof Shiny !== 'undefined') Shiny.polish();"],
+      ["class V { x = 1; clone() { return new this.constructor(); } }\nexport default new V().clone();"],
       // Declared late, over several files of TypeScript's library, one of which is a module.
       [
         "const odd = new Set([1]).union(new Set([2])).values().filter((n) => n % 2 === 1);\nexport default [odd instanceof Iterator, [...odd].toSorted(), await Promise.try(() => 'a'.isWellFormed())];",
@@ -491,7 +499,7 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       'console.log([...(await get_weather({ location: "Oslo" }))]);',
     ])("finds a value that is no list in %j", async (code) => {
       const [found] = await check(WEATHER + code);
-      expect(found).toMatch(/^2 not-a-list: .* is not a list\. .* It has location, country, month, /u);
+      expect(found).toMatch(/^2 not-a-list: .* is not a list\. .* The type has location, country, month, /u);
     });
 
     it.each([
@@ -503,6 +511,46 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       "const list: unknown = JSON.parse('[]');\nfor (const one of list) console.log(one);",
     ])("lets types and lists pass in %j", async (code) => {
       expect(await check(code)).toEqual([]);
+    });
+
+    it.each([
+      "return (r.country ?? r.items ?? []).length;",
+      "return r.country || r.items || r.data || [];",
+      "return r.content?.[0]?.text;",
+      "const all = r.structuredContent ?? r;\nreturn all.country;",
+      "if (r.error) throw new Error(r.error.message);",
+      "if (!r || r.success === false) return 1;",
+      "if (r.isError) { throw new Error(r.content[0].text); }",
+      "while (r && typeof r.next === 'string') return 1;",
+      "return r?.email;",
+      "return r.json ? await r.json() : r;",
+      "return Array.isArray(r.rows) ? r.rows : (Date.now() > 0 && r.done) || [];",
+    ])("lets a read pass that allows for a missing member, with a note, in %j", async (code) => {
+      const all = `${WEATHER}const r = await get_weather({ location: "Oslo" });\n${code}`;
+      const found = await checker.check({ code: all, tools: [] });
+      const message = expect.stringMatching(
+        /does not exist on type 'Weather'\. The type has location,[^."]*\.$/u,
+      );
+      expect(found.length).toBeGreaterThan(0);
+      for (const finding of found)
+        expect(finding).toMatchObject({ rule: "unknown-member", severity: "warning", message });
+    });
+
+    it.each([
+      ["return `${r.month} ${r.currency}`;", 'If the result has it all the same, read it as r["currency"].'],
+      ["return r.temprature ?? 0;", "Did you mean 'temperature'?"],
+      ["if (r.degrees > 5) return 1;", 'read it as r["degrees"].'],
+      ["if (r.month) return r.degrees;", 'read it as r["degrees"].'],
+      ["return r.degrees === 5;", 'read it as r["degrees"].'],
+      ["if (!new Map().length) return 1;", "does not exist on type 'Map<any, any>'."],
+      ["return [r].size || 0;", "does not exist on type 'Weather[]'."],
+      ["return r.location.items ?? [];", "does not exist on type 'string'."],
+    ])("refuses a plain read of a missing member in %j", async (code, end) => {
+      const [found, ...others] = await check(
+        `${WEATHER}const r = await get_weather({ location: "Oslo" });\n${code}`,
+      );
+      expect(found?.endsWith(end)).toBe(true);
+      expect(others).toEqual([]);
     });
 
     it("finds every error where asked, except types that are left out", async () => {
@@ -551,6 +599,16 @@ export const text: string = found;`;
         expect.stringMatching(/ It exports (?:tool_\d+(?:, )?){12} and 3 more\.$/u),
       ]);
       expect(await check(imports)).toEqual([]);
+    });
+
+    it("suggests each name that differs in its style only", async () => {
+      const tools = ["get_user", "Get_User"].map((name) => ({
+        ...search,
+        signature: `${name}(): Promise<void>`,
+      }));
+      const [found] = await check('import { getUser } from "./servers/web/index.ts";', tools);
+      expect(found).toContain("'Get_User'?");
+      expect(found).toContain("'get_user'?");
     });
 
     it("does not suggest a name that is imported in vain", async () => {

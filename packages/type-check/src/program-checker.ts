@@ -4,7 +4,6 @@ import { FILES_FOLDER, PROGRAM_FILE, type GuestFiles } from "./compiler/guest-fi
 import type { NativeCompiler, ProgramView, ProgramViews } from "./compiler/native-compiler.ts";
 import type { Explanation } from "./findings/type-facts.ts";
 
-/** A tool as the checker needs it. */
 export interface CheckedTool {
   /** The import specifier: `./servers/calculator/index.ts`. */
   module: string;
@@ -24,11 +23,9 @@ export interface CheckRequest {
 const programText = new Lazy(() => import("./program-text.ts"));
 /** A generated file next to a module, with the signatures of its tools that run on the host. */
 const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
-/** Maximum number of findings of one check. */
 const MAX_FINDINGS = 20;
 /** Codes of assignments to variables of other types. */
 const MISMATCHES = new Set([2322, 2739, 2740, 2741]);
-/** Maximum number of TypeScript's diagnostics to process. */
 const MAX_DIAGNOSTICS = 200;
 
 /** Creates a checker that checks one program at a time, with a compiler that keeps the tools and the library between checks. */

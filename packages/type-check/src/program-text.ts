@@ -87,7 +87,6 @@ export function mayLackAwait(code: string): boolean {
   return false;
 }
 
-/** The names of the program's async functions and methods. */
 function asyncNames(nodes: Parents): string[] {
   const names: string[] = [];
   for (const [node, parent] of nodes) {

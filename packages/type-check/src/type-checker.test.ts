@@ -74,6 +74,25 @@ describe("createTypeChecker", () => {
       expect(finding).not.toHaveProperty("hint");
     });
 
+    it.each(["print('a');", "await axios.get('u');", "await client.connect();", "fs.readFileSync('a');"])(
+      "takes %j for no call of a tool with a name like it",
+      async (code) => {
+        const names = ["point", "Get_User", "contact", "read_file"];
+        const tools = names.map((name) => ({ ...search, name }));
+        const [finding] = await checker.check({ code, tools: [...tools, { ...search, server: "fs" }] });
+        expect(finding).toMatchObject({ rule: "unknown-name" });
+        expect(finding).not.toHaveProperty("hint");
+      },
+    );
+
+    it("knows a tool by its very name in any object", async () => {
+      const found = await checker.check({
+        code: "await client.getUser();",
+        tools: [{ ...search, name: "get_user" }],
+      });
+      expect(found).toMatchObject([{ hint: expect.stringContaining("import { get_user }") }]);
+    });
+
     it("looks only at the tools whose modules the code names", async () => {
       const code = 'import { search } from "./servers/web/index.ts";\nawait search({ quer: "x" });';
       expect(await checker.check({ code, tools: [search] })).toMatchObject([{ rule: "wrong-arguments" }]);

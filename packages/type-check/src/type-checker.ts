@@ -70,7 +70,6 @@ export function createTypeChecker(settings: TypeCheckerSettings = {}): TypeCheck
   return openTypeChecker(settings, findCompiler);
 }
 
-/** Creates the type checker with a given compiler. */
 export function openTypeChecker(
   settings: TypeCheckerSettings,
   find: typeof findCompiler,

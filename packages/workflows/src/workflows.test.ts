@@ -399,6 +399,28 @@ describe("resume", () => {
     expect(countOf(folder, "z")).toBe(1);
   });
 
+  it("names all steps that may have been done, and what to do about them", async () => {
+    const workflows = sampleWorkflows(folder);
+    const { run: id } = await workflows.run(
+      sourceOf([fail("timeout"), { ...fail("timeout"), name: "worse" }]),
+    );
+    expect((await workflows.show(id)).uncertain).toEqual(["bad", "worse"]);
+    const { error } = await workflows.resume(id);
+    expect(error).toMatchObject({ details: { run: id, steps: ["bad", "worse"] } });
+    expect(error?.message).toContain("Steps bad, worse had begun");
+    expect(error && hintFor(error)).toContain(`cem workflow resume ${id} --done bad --done worse`);
+    const { status } = await workflows.resume(id, { done: { bad: null, worse: null } });
+    expect(status).toBe("success");
+  });
+
+  it("is not told to be retried where it was", async () => {
+    const slow = (more: JsonObject) => run([fail("hang", { timeout: 0.02, ...more })]);
+    const hints = [await slow({}), await slow({ on_error: "retry" })].map(
+      ({ error }) => error && hintFor(error),
+    );
+    expect(hints).toEqual([expect.stringContaining("on_error: retry"), "Raise the step's timeout."]);
+  });
+
   it("is done by one of two at once", async () => {
     const workflows = sampleWorkflows(folder);
     const { run: id } = await workflows.run(sourceOf([fail("timeout"), count("z", after)]));

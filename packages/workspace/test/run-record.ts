@@ -8,6 +8,7 @@ export function record(id: string, more: Partial<RunRecord> = {}): RunRecord {
     ms: 1,
     status: "success",
     input: `return "${id}";`,
+    inputIsWhole: true,
     code: `return "${id}";`,
     codeIsWhole: true,
     origin: "given",

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "@cem/core";
 import type { FieldValue, FormField } from "@cem/forms";
 
-/** A field of a tool's question, as presented to people. */
 export interface AskedField {
   field: FormField;
   /** The value if nothing is typed. */
@@ -9,6 +8,17 @@ export interface AskedField {
   /** The accepted input, for people: `yes or no`. Empty if anything is accepted. */
   hint: string;
 }
+
+/** Requirements of the formats that the protocol has. */
+const FORMATS: Readonly<Record<string, Partial<FormField>>> = {
+  email: { type: "email" },
+  date: { type: "date" },
+  uri: { pattern: "[A-Za-z][A-Za-z0-9+.-]*:\\S+", pattern_hint: "an address such as https://example.com" },
+  "date-time": {
+    pattern: "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)",
+    pattern_hint: "a date and a time such as 2026-01-31T14:30:00Z",
+  },
+};
 
 /** Reads the fields of an elicitation's flat schema: texts, numbers, booleans and choices. */
 export function readFormFields(schema: JsonObject): AskedField[] {
@@ -19,7 +29,8 @@ export function readFormFields(schema: JsonObject): AskedField[] {
 }
 
 function readField(name: string, property: JsonObject, required: boolean): AskedField {
-  const { type, minLength, maxLength, minimum, maximum, format, default: preset } = property;
+  const { type, minLength, maxLength, minimum, maximum, minItems, maxItems, default: preset } = property;
+  const format = textOf(property["format"]);
   const isList = type === "array";
   const options = choicesOf(isList ? objectOf(property["items"]) : property);
   const field: FormField = {
@@ -32,16 +43,20 @@ function readField(name: string, property: JsonObject, required: boolean): Asked
     max_length: numberOf(maxLength),
     min: numberOf(minimum),
     max: numberOf(maximum),
+    min_items: numberOf(minItems),
+    max_items: numberOf(maxItems),
   };
   const asked = { field, preset: isFieldValue(preset) ? preset : undefined };
   if (options.length > 0) {
-    const listed = options.map(({ label }, at) => `${at + 1} ${label}`).join(", ");
     field.options = options;
     field.type = isList ? "multiselect" : "select";
-    return { ...asked, hint: isList ? `${listed}; several with commas` : listed };
+    return { ...asked, hint: isList ? "several with commas" : "" };
   }
   if (type === "boolean") return { ...asked, field: { ...field, type }, hint: "yes or no" };
-  if (type !== "integer" && type !== "number") return { ...asked, hint: textOf(format) };
+  if (type !== "integer" && type !== "number") {
+    const form = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+    return { ...asked, field: { ...field, ...form }, hint: form === undefined ? "" : format };
+  }
   const kind = type === "integer" ? "a whole number" : "a number";
   const from = field.min === undefined ? "" : ` from ${field.min}`;
   const to = field.max === undefined ? "" : ` up to ${field.max}`;
@@ -54,7 +69,9 @@ export function typedValue({ options = [], type }: FormField, text: string): unk
     const isNamed = options.some((one) => [one.value, one.label].includes(typed));
     return isNamed ? typed : (options[Number(typed) - 1]?.value ?? typed);
   };
-  return type === "multiselect" ? text.split(",").map((part) => choice(part.trim())) : choice(text);
+  return type === "multiselect"
+    ? [...new Set(text.split(",").map((part) => choice(part.trim())))]
+    : choice(text);
 }
 
 function choicesOf(property: JsonObject): NonNullable<FormField["options"]> {

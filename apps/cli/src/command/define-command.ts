@@ -44,7 +44,6 @@ export interface CommandDefinition<Own extends object = object> {
   run(given: Given<Own>, context: CommandContext): Promise<Answer>;
 }
 
-/** The arguments and own options of a command, with the options that commands share. */
 export type Given<Own extends object = object> = Own & { options: SharedOptions };
 
 /** A parsed command line: a command with its arguments, or a text to print. */
@@ -61,7 +60,6 @@ export function defineCommand<Own extends object>(definition: CommandDefinition<
   return definition;
 }
 
-/** The data of an answer, and its renderings. */
 interface AnswerParts<Data> {
   data: Data;
   /** Whether the command succeeded. Default: `true`. */
@@ -88,7 +86,6 @@ export function answer<Data extends object>(parts: AnswerParts<Data>): Answer {
   };
 }
 
-/** The answer of a command without output. */
 export const NO_ANSWER: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
 
 /**
@@ -102,11 +99,7 @@ export function needed(argument: string | undefined, action: string, what: strin
   throw new CemError("USAGE", `cem ${action} needs ${what}. See: cem ${action.split(" ", 1)[0]} --help`);
 }
 
-/**
- * Describes commands to the parser.
- *
- * @param found - Called with the parsed invocation.
- */
+/** @param found - Called with the parsed invocation. */
 export function buildProgram(
   definitions: readonly CommandDefinition[],
   found: (invocation: Invocation) => void = () => {},

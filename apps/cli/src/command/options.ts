@@ -2,10 +2,8 @@ import { ISOLATION_LEVELS, type ExecuteOptions, type IsolationLevel } from "@cem
 import { Argument, InvalidArgumentError, Option, type Command } from "commander";
 import type { ConfigInput, ConfigSource } from "code-execution-mcp";
 import type { ServerSource } from "code-execution-mcp/admin";
-import type { CommandContext } from "../io/terminal.ts";
-import { safeText } from "../render/text.ts";
+import { writeLog, type CommandContext } from "../io/terminal.ts";
 
-/** The built-in sandboxes. */
 const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
 
 export const MAX_PORT = 65_535;
@@ -169,8 +167,8 @@ const CRITICAL = /^\S+ CRITICAL +/u;
  */
 export function serverSourceOf(options: SharedOptions, { io, signal }: CommandContext): ServerSource {
   const onLog = (line: string): void => {
-    if (options.verbose) io.stderr.write(`${safeText(line)}\n`);
-    else if (CRITICAL.test(line)) io.stderr.write(`${safeText(line.replace(CRITICAL, ""))}\n`);
+    if (options.verbose) writeLog(io, line);
+    else if (CRITICAL.test(line)) writeLog(io, line.replace(CRITICAL, ""));
   };
   return { ...configSourceOf(options), onLog, signal };
 }

@@ -81,7 +81,6 @@ Examples:
   },
 });
 
-/** `cem remove`: removes a server from config.yaml, with its generated files. */
 export const remove = defineCommand<{ name: string }>({
   name: "remove",
   group: "tools",

@@ -3,7 +3,6 @@ import { renderRow } from "../render/rows.ts";
 import { counted, oneLine, safeText, shortPath } from "../render/text.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 
-/** `cem audit verify`: checks whether lines of an audit log are missing or were modified. */
 export const audit = defineCommand<{ file?: string | undefined; expect?: string | undefined }>({
   name: "audit",
   group: "runs",

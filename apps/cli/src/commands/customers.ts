@@ -19,7 +19,6 @@ interface Customers {
   yes: boolean;
 }
 
-/** `cem customers`: shows and removes customers' data on disk. */
 export const customers = defineCommand<Customers>({
   name: "customers",
   group: "operation",

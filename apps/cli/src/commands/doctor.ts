@@ -16,7 +16,6 @@ interface Doctor {
   options: { config: string | undefined };
 }
 
-/** `cem doctor`: checks everything a task needs, and gives advice on what is missing. */
 export const doctor = defineCommand<Doctor>({
   name: "doctor",
   group: "start",

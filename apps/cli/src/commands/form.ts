@@ -18,7 +18,6 @@ interface FormArguments {
   trial: boolean;
 }
 
-/** `cem form`: shows a form, checks values for it, or fills it. */
 export const form = defineCommand<FormArguments>({
   name: "form",
   group: "runs",

@@ -9,7 +9,6 @@ import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand, type Given } from "../command/define-command.ts";
 
-/** `cem import`: shows the servers configured in other programs, and adds them after confirmation. */
 export const importCommand = defineCommand<{ names: string[]; yes: boolean }>({
   name: "import",
   group: "start",

@@ -96,7 +96,6 @@ const INDEX = `/** Greets people: a first server to copy from. */
 export { greet } from "./greet.ts";
 `;
 
-/** The files of a first server, by path. */
 const FIRST_TOOL_FILES: Readonly<Record<string, string>> = {
   [`servers/${FIRST_SERVER}/greet.ts`]: GREET,
   [`servers/${FIRST_SERVER}/index.ts`]: INDEX,

@@ -6,7 +6,6 @@ import { oneLine, type Style } from "../render/text.ts";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 
-/** `cem migrate`: shows how a project of the Python original would be migrated; with --write, migrates it. */
 export const migrate = defineCommand<{ folder: string; write: boolean }>({
   name: "migrate",
   group: "more",

@@ -50,7 +50,6 @@ Examples:
   },
 });
 
-/** `cem queue`: shows the queue's load and failed runs, and retries them. */
 export const queue = defineCommand<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>({
   name: "queue",
   group: "operation",

@@ -4,7 +4,6 @@ import { runAgent } from "../run/run-agent.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import { ALL_SETTINGS, CODE_SETTINGS, changeOptions } from "../command/options.ts";
 
-/** `cem run`: a task in plain words, from its argument or stdin. */
 const run = defineCommand<{ task: string; resume?: string | undefined }>({
   name: "run",
   group: "start",
@@ -34,7 +33,6 @@ Examples:
   },
 });
 
-/** `cem exec`: the user's TypeScript, from a file or stdin. */
 const exec = defineCommand<{ file: string }>({
   name: "exec",
   group: "start",
@@ -63,7 +61,6 @@ Examples:
   },
 });
 
-/** `cem call`: one call of one tool. */
 const call = defineCommand<{ target: string; args: string[] }>({
   name: "call",
   group: "tools",

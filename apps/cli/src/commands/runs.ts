@@ -36,7 +36,6 @@ interface Runs {
   recorded: boolean;
 }
 
-/** `cem runs`: lists recorded runs, shows one, or runs its code again. */
 export const runs = defineCommand<Runs>({
   name: "runs",
   group: "runs",
@@ -195,11 +194,7 @@ function renderOutcome({ error, value }: RunRecord, style: Style): string[] {
   return ["", ...("value" in value ? renderValue(value.value, style) : [`${INDENT}${shown(value)}`])];
 }
 
-/**
- * Describes what a replay is about to do.
- *
- * @param answered - The number of calls answered from the record. Absent if calls are actually made.
- */
+/** @param answered - The number of calls answered from the record. Absent if calls are actually made. */
 function renderReplay(run: RunRecord, answered: number | undefined, missing: number): string[] {
   const heading = `Running the code of ${oneLine(run.id)} again, of ${timeOf(run.startedAt)}.`;
   const tokens = "Personal data is replaced by tokens in the recorded code, and stays so.";

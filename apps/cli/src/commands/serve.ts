@@ -21,7 +21,6 @@ interface Serve {
 const TRANSPORTS: readonly TransportName[] = ["stdio", "http", "sse"];
 const EXPOSED: readonly Exposed[] = ["resources", "prompts"];
 
-/** `cem serve`: runs an MCP server until it is stopped or its client disconnects. */
 export const serve = defineCommand<Serve>({
   name: "serve",
   group: "start",

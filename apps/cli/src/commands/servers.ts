@@ -66,7 +66,6 @@ Examples:
   },
 });
 
-/** `cem auth`: signs in through the browser, then updates the tools' files. */
 export const auth = defineCommand<{ server: string; browser: boolean }>({
   name: "auth",
   group: "tools",

@@ -8,7 +8,6 @@ import { answer, defineCommand, needed } from "../command/define-command.ts";
 const ACTIONS = ["list", "show", "test", "promote", "remove"] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** `cem skills`: lists skills, or acts on one. */
 export const skills = defineCommand<{ action: Action; name?: string | undefined }>({
   name: "skills",
   group: "runs",

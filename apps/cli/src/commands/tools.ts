@@ -59,7 +59,6 @@ function onlyServer(name: string, { servers, problems, version }: CatalogSnapsho
 const DETAILS: readonly Detail[] = ["name", "description", "full"];
 const MAX_RESULTS = 1_000;
 
-/** `cem search`: the tools that fit a query, best first. */
 export const search = defineCommand<{ query: string; detail: Detail; max: number }>({
   name: "search",
   group: "tools",

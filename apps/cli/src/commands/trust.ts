@@ -11,7 +11,6 @@ import { oneLine, safeData, shortPath, counted } from "../render/text.ts";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 
-/** `cem trust`: shows what files of a folder request on this host, and allows it after confirmation. */
 export const trust = defineCommand<{ folder: string; yes: boolean; list: boolean; remove: boolean }>({
   name: "trust",
   group: "tools",

@@ -26,7 +26,6 @@ interface Workflow {
   done: JsonObject;
 }
 
-/** `cem workflow`: runs, checks, lists, shows, resumes, ends and draws workflows. */
 export const workflow = defineCommand<Workflow>({
   name: "workflow",
   group: "runs",

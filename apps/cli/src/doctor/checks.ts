@@ -9,7 +9,6 @@ import { counted, duration, joined, shortPath } from "../render/text.ts";
 /** `broken` means that a task can't run. */
 export type CheckState = "ok" | "warning" | "off" | "broken";
 
-/** The result of one check. */
 export interface Check {
   name: string;
   state: CheckState;

@@ -1,12 +1,11 @@
 import type { Readable, Writable } from "node:stream";
 import { createColors } from "picocolors";
-import { cut, oneLine, type Style } from "../render/text.ts";
+import { cut, oneLine, safeText, type Style } from "../render/text.ts";
 
-/** Signals that ask a command to stop. */
 export const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
-export type InputStream = Readable & { isTTY?: boolean };
+export type InputStream = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown };
 export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
 
 /**
@@ -73,6 +72,25 @@ export async function showStarting<T>(
   }
 }
 
+/**
+ * Holds everything written to standard output, so that none of it can erase an open question, or look like another one.
+ *
+ * @returns a function that writes it.
+ */
+export function holdOutput({ io: { stdout }, live }: Pick<CommandContext, "io" | "live">): () => void {
+  // Clears a transient line, which the question would be appended to, and be cleared with.
+  live?.write("");
+  stdout.cork();
+  return () => stdout.uncork();
+}
+
+/** Writes a line of the log to standard error, after an open question is answered. */
+export function writeLog({ stdout, stderr }: CommandIo, line: string): void {
+  const write = (): void => void stderr.write(`${safeText(line)}\n`);
+  if (stdout.writableCorked === 0) write();
+  else stdout.write("", write);
+}
+
 export type Terminal = ReturnType<typeof createTerminal>;
 
 export function createTerminal({ stdout, stderr }: CommandIo, color: boolean) {
@@ -108,6 +126,8 @@ export function createTerminal({ stdout, stderr }: CommandIo, color: boolean) {
     /** Resolves when everything is written, or could not be. */
     flush: () =>
       new Promise<void>((resolve) => {
+        // An unanswered question may have outlasted the command.
+        while (stdout.writableCorked > 0) stdout.uncork();
         stdout.write("", () => stderr.write("", () => setImmediate(resolve)));
       }),
   };

@@ -23,7 +23,6 @@ export interface LeftOver {
   reason: string;
 }
 
-/** The plan of a project's migration. */
 export interface Migration {
   /** Absolute path of the project. */
   folder: string;
@@ -53,12 +52,7 @@ function withoutSecret(line: string): string {
   return isSet && SECRET_KEY.test(line.slice(0, at)) ? `${line.slice(0, at)}: [secret]` : line;
 }
 
-/**
- * Writes the configuration of a migration, unless there is one.
- *
- * @returns whether it was written.
- * @throws the file system's error.
- */
+/** @returns whether it was written: not if there is one. @throws the file system's error. */
 export async function writeMigration({ folder, config }: Migration): Promise<boolean> {
   if (config === undefined || config.isThere) return false;
   try {

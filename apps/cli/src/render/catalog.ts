@@ -5,13 +5,11 @@ import { renderPairs } from "./rows.ts";
 import { columnsOf, counted, cut, INDENT, joined, oneLine, shortPath, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
-/** The level of detail of each found tool. */
 export type Detail = "name" | "description" | "full";
 
 const TOOL_INDENT = "    ";
 const MIN_SUMMARY_COLUMNS = 20;
 
-/** The hint for tools in Python. */
 export const PYTHON_HINT = "See what is left to do with:  cem migrate";
 
 /** The first sentence of a description, or its beginning. */

@@ -115,11 +115,7 @@ interface Refusal {
   tools?: number;
 }
 
-/**
- * Renders the steps of a task that can't be done, the closest tools, and advice.
- *
- * @param hint - The fix that makes a matching tool callable again.
- */
+/** @param hint - The fix that makes a matching tool callable again. */
 function renderRefusal({ steps, nearest = [], tools }: Refusal, hint: string | undefined, style: Style) {
   const { colors, width } = style;
   const indented = (text: string): string[] => wrapIndented(text, INDENT, width);

@@ -19,7 +19,6 @@ export function columnsOf(text: string): number {
   return PLAIN_ASCII.test(text) ? text.length : measure(text).width;
 }
 
-/** Pads with spaces at the end to a width. */
 export function padEnd(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - columnsOf(text)));
 }
@@ -44,7 +43,6 @@ export function wrap(text: string, width: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, width));
 }
 
-/** Wraps a text and indents each line of it. */
 export function wrapIndented(text: string, indent: string, width: number): string[] {
   return wrap(text, width - columnsOf(indent)).map((line) => `${indent}${line}`.trimEnd());
 }
@@ -99,7 +97,6 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Joins the parts that are present. */
 export function joined(...parts: readonly (string | false | undefined)[]): string {
   return parts.filter(Boolean).join(", ");
 }
@@ -124,12 +121,13 @@ export function shortPath(file: string): string {
 }
 
 /**
- * Characters that control a terminal or mislead its reader: control characters except newline and tab, the C1 set, marks
- * that change text direction, Unicode line separators, and lone surrogates.
+ * Characters that control a terminal or mislead its reader: control characters except newline and tab, the C1 set, Unicode
+ * line separators, lone surrogates, and invisible characters, such as marks that change text direction. Joiners and
+ * variation selectors are left where emoji and scripts other than Latin need them.
  */
 const UNSAFE =
   // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]|\p{Cs}|(?<![^\u0000-\u007f\p{DI}]|[#*\d])\p{VS}|(?<![^\u0000-\u007f\p{DI}]|\ufe0f)[\u200c\u200d]|(?![\p{VS}\u200c\u200d])\p{DI}/gu;
 
 /** Fast path: most texts contain nothing to escape. */
 const PLAIN = /^[\t\n\x20-\x7e]*$/u;
@@ -147,7 +145,7 @@ export function safeText(text: string): string {
 }
 
 /** Matches the JSON of data that contains something to escape. */
-const UNSAFE_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\udb40]|\\[bfru]/;
+const UNSAFE_JSON = /[\u007f-\u009f\u2028\u2029\p{DI}]|\\[bfru]/u;
 
 /** Escapes every string in plain data, keys too, as `safeText` does. Applied once, before layout. */
 export function safeData<T>(data: T): T {

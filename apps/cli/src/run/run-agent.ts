@@ -23,11 +23,7 @@ type Work =
   | { kind: "code"; code: string; folder?: string | undefined; resume?: undefined }
   | { kind: "call"; target: string; args: readonly string[]; resume?: undefined };
 
-/**
- * Executes the work with an agent.
- *
- * @throws CemError `USAGE`, `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` for a call that can't be made.
- */
+/** @throws CemError `USAGE`, `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` for a call that can't be made. */
 async function performWork(agent: Agent, work: Work, options: ExecuteOptions): Promise<TaskResult> {
   if (work.kind === "task") return agent.executeTask(work.task, options);
   if (work.kind === "code") return agent.executeCode(work.code, options);
@@ -138,11 +134,7 @@ function codeOf(work: Work): string | undefined {
   return work.kind === "code" ? work.code : undefined;
 }
 
-/**
- * Converts the result of a task or program to the command's answer, with a hint for its error.
- *
- * @param written - The code to show, whose lines are those of the result's. Default: the result's.
- */
+/** @param written - The code to show, whose lines are those of the result's. Default: the result's. */
 export function answerToResult(
   given: TaskResult,
   options: Pick<SharedOptions, "verbose">,

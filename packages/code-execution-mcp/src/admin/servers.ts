@@ -23,7 +23,6 @@ export async function openLog(project: Project, { onLog }: ServerSource): Promis
   return redactorOf(project, {}) === undefined ? log : redactLog(log, await createRecordRedactor(project));
 }
 
-/** Opens the MCP tools of a configuration for one operation, and closes them afterwards. */
 export async function withMcpTools<T>(
   source: ServerSource,
   what: string,

@@ -17,7 +17,6 @@ import { guardPart } from "./guarded-part.ts";
 
 const MAX_FINDINGS = 100;
 
-/** A stage of a plugin. */
 export interface OwnedStage<Stage> {
   stage: Stage;
   use: PluginUse;

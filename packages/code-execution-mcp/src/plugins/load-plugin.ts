@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { isRegExp } from "node:util/types";
 import { isHostTool } from "@cem/bridge/define-tool";
-import { CemError } from "@cem/core";
+import { CemError, whyNotLoaded } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Plugin, PluginContext, PluginParts } from "./define-plugin.ts";
@@ -29,11 +29,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 const FUNCTIONS = new Set(["onEvent", "dispose"]);
 const KNOWN = [...Object.keys(LISTS), ...FUNCTIONS, "tools"];
 
-/**
- * Extracts the usable parts of what a plugin's `setup` returned.
- *
- * @param onFault - Called for each unusable part, with the reason.
- */
+/** @param onFault - Called for each unusable part, with the reason. */
 export function checkParts(returned: unknown, onFault: (part: string, why: string) => void): PluginParts {
   if (!isObject(returned)) {
     onFault("setup", "it has to return an object with what the plugin adds");
@@ -106,7 +102,7 @@ const NAME = /^(?:@[\w.-]{1,50}\/)?[\w.-]{1,100}$/u;
  * @throws CemError `PLUGIN_FAILED`, `PLUGIN_INVALID` or `PLUGIN_INCOMPATIBLE`.
  */
 export async function importPlugin(named: string, file: string): Promise<Plugin> {
-  const module = await attempt(named, "loaded", () => import(pathToFileURL(file).href));
+  const module = await attempt(named, "loaded", () => import(pathToFileURL(file).href), whyNotLoaded);
   const exported = module as { default?: unknown; plugin?: unknown };
   return requirePlugin(exported.default ?? exported.plugin, named);
 }
@@ -137,11 +133,7 @@ export function requirePlugin(value: unknown, named: string): Plugin {
   return value as Plugin;
 }
 
-/**
- * Checks the options of a plugin and sets it up.
- *
- * @throws CemError `PLUGIN_INVALID` for options that its schema refuses, else `PLUGIN_FAILED`.
- */
+/** @throws CemError `PLUGIN_INVALID` for options that its schema refuses, else `PLUGIN_FAILED`. */
 export async function setUpPlugin(
   plugin: Plugin,
   given: Readonly<Record<string, unknown>> | undefined,
@@ -171,12 +163,17 @@ async function checkOptions(
   throw new CemError("PLUGIN_INVALID", message, { details: { ...details, issues } });
 }
 
-async function attempt<T>(name: string, what: string, work: () => T | Promise<T>): Promise<T> {
+async function attempt<T>(
+  name: string,
+  what: string,
+  work: () => T | Promise<T>,
+  why = reasonOf,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (CemError.isInstance(error) && error.code === "PLUGIN_INVALID") throw error;
-    const message = `The plugin ${name} can't be ${what}: ${reasonOf(error)}`;
+    const message = `The plugin ${name} can't be ${what}: ${why(error)}`;
     throw new CemError("PLUGIN_FAILED", message, { details: { plugin: name }, cause: error });
   }
 }

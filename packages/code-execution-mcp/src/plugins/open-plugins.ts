@@ -15,11 +15,9 @@ import { guardDetector, guardPart, guardSandbox } from "./guarded-part.ts";
 import { checkParts, importPlugin, requirePlugin, setUpPlugin } from "./load-plugin.ts";
 import { createListeners, reasonOf, usePlugin, type PluginUse } from "./plugin-use.ts";
 
-/** A plugin to load. */
 export interface PluginRequest {
   /** Used in messages until its own name is known. */
   named: string;
-  /** The module, or the plugin itself if it was passed in code. */
   from: { file: string; folder: string } | { plugin: unknown };
   options?: Readonly<Record<string, unknown>> | undefined;
   required?: boolean | undefined;
@@ -218,10 +216,8 @@ export async function openPlugins(
   return {
     ...all,
     listeners,
-    /** Redirects the log from now on. */
     logTo: (other: (message: string) => void) => void (logNow = other),
     reports: () => entries.map(reportOf),
-    /** Problems so far, with the plugins' names. */
     problems: () => entries.flatMap(({ use }) => use.problems),
     /** Disposes the plugins. Safe to call twice. */
     dispose: () => (disposed ??= listeners.flush().then(disposeAll)),
@@ -243,7 +239,6 @@ interface Entry {
   state: "ready" | "held" | "error";
   /** The parts it adds: `tool crm.find`, `detector EMPLOYEE`. */
   adds: string[];
-  /** The duration of its set-up. */
   setupMs: number;
   /** Aborts when the plugin is disposed. */
   closing: AbortController;

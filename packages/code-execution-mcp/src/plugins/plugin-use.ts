@@ -3,13 +3,11 @@ import { CemError, type AgentEvent } from "@cem/core";
 const MAX_PROBLEMS = 20;
 const MAX_REASON_CHARACTERS = 500;
 
-/** The use of one plugin, with its problems noted under its name. */
 export type PluginUse = ReturnType<typeof usePlugin>;
 
 export function usePlugin(name: string, isRequired: boolean, onProblem: (message: string) => void) {
   const problems = new Set<string>();
 
-  /** Notes a problem, once. */
   function note(message: string): void {
     if (problems.has(message) || problems.size >= MAX_PROBLEMS) return;
     problems.add(message);
@@ -68,7 +66,6 @@ export function createListeners() {
         pending.add(heard);
       }
     },
-    /** Waits for running listeners. */
     async flush(): Promise<void> {
       await Promise.all(pending);
     },

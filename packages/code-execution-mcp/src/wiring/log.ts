@@ -35,12 +35,10 @@ export function logOf(
   return (level, message) => callListener(() => write(level, message), warn);
 }
 
-/** Logs the ignored parts of a configuration. */
 export function logWarnings({ warnings }: Pick<LoadedConfig, "warnings">, log: Log): void {
   for (const warning of warnings) log("warning", warning);
 }
 
-/** Runs an operation and logs its start and its outcome. */
 export async function logged<Result>(log: Log, what: string, work: () => Promise<Result>): Promise<Result> {
   const began = performance.now();
   const ms = (): string => `${Math.round(performance.now() - began)} ms`;
@@ -105,7 +103,6 @@ export async function loggerOf({ logging: { level, file } }: Config): Promise<Lo
   return createLogger({ level, file });
 }
 
-/** Forwards an agent's log to the server's log. */
 export function logTo(logger: Logger): Log {
   const methods = {
     debug: "debug",

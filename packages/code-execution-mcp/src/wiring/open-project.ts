@@ -23,7 +23,6 @@ import { hasSkills } from "./skills.ts";
 export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
   (await import("@cem/config")).loadConfig(options);
 
-/** Where a project comes from, and the parts passed in code. */
 type ProjectSource = ConfigSource & PluginOptions & Pick<CallGuardOptions, "onPlannedWrite">;
 
 /** The parts that are opened with every project of one source. */
@@ -64,7 +63,6 @@ export async function openProject(source: ProjectSource, recordsLog?: RecordsLog
   };
 }
 
-/** Opens the project with the folders of the customer that the options or the configuration name. */
 async function openFor(found: LoadedConfig, opening: Opening): Promise<Project> {
   const { customer, onPlannedWrite } = opening.source;
   const closeStore = async (): Promise<void> => (await opening.store?.settled())?.close();
@@ -79,7 +77,6 @@ async function openFor(found: LoadedConfig, opening: Opening): Promise<Project> 
   return projectForOwner({ ...found, config: copied.config }, known, opening, copied.remove);
 }
 
-/** The store of a configuration, opened on first use. */
 export function storeOf(config: Config): Lazy<Store> | undefined {
   const { url } = config.store;
   if (url === undefined) return undefined;

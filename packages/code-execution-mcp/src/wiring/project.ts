@@ -12,7 +12,6 @@ export interface ProjectOwner extends CustomerFolder {
   quotas: readonly CustomerQuota[];
 }
 
-/** A configuration with the folders of its owner. */
 export interface OwnedConfig extends LoadedConfig {
   /** Absent: the folders are the project's own. */
   readonly owner?: ProjectOwner | undefined;
@@ -47,7 +46,6 @@ export function quotaKeyOf(id: string): string {
   return `customer ${id}`;
 }
 
-/** The configuration with another folder for the folders of owners. */
 export function withOwnersDir(config: LoadedConfig["config"], dir: string): LoadedConfig["config"] {
   return { ...config, customers: { ...config.customers, dir } };
 }
@@ -91,11 +89,7 @@ export interface HostFolder {
   besides?: string | undefined;
 }
 
-/**
- * Refuses a folder that code in the sandbox could read or change.
- *
- * @throws CemError `CONFIG_INVALID`
- */
+/** Refuses a folder that code in the sandbox could read or change. @throws CemError `CONFIG_INVALID` */
 export async function assertOutOfReach(
   { execution }: Config,
   { folder, what, setting, reached: others = [], besides }: HostFolder,

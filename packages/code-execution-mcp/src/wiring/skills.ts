@@ -5,10 +5,8 @@ import type { Agent, SaveSkillOptions, Skill, SkillDraft, SkillStore, ToolDefini
 import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
 import { refreshSkills, type Project } from "./project.ts";
 
-/** The project and the agents used to try skills. */
 export interface SkillTrial {
   loaded: Project;
-  /** Opens an agent with another configuration. */
   openAgent: (loaded: Project) => Agent & AsyncDisposable;
 }
 
@@ -22,11 +20,7 @@ export async function createConfiguredSkills({ config, owner }: Project): Promis
   return createSkillStore({ skillsDir, sharedSkillsDir, onChange: () => refreshSkills(owner) });
 }
 
-/**
- * Saves a skill if it passes review, type check and its own test.
- *
- * @throws CemError `SKILL_INVALID` or `SKILL_REFUSED`
- */
+/** Saves a skill if it passes review, type check and its own test. @throws CemError `SKILL_INVALID` or `SKILL_REFUSED` */
 export async function saveCheckedSkill(draft: SkillDraft, saving: Saving, trial: SkillTrial): Promise<Skill> {
   await trySkill(draft, saving, trial);
   return (await createConfiguredSkills(trial.loaded)).save(draft, saving);

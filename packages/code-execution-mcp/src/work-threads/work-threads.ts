@@ -6,7 +6,6 @@ import { Worker } from "node:worker_threads";
 import { BYTES_PER_MB, CemError, FairGate, fromErrorInfo, moduleBeside, useWorkThreads } from "@cem/core";
 import type { ErrorInfo, OffloadedWork } from "@cem/core";
 
-/** One piece of work for a thread. */
 export interface ThreadRequest {
   /** The URL of the module. */
   module: string;
@@ -15,7 +14,6 @@ export interface ThreadRequest {
   args: readonly unknown[];
 }
 
-/** How the work ended. */
 export type ThreadResponse = { result: unknown } | { error: ErrorInfo };
 
 const owners = new AsyncLocalStorage<string>();
@@ -25,7 +23,6 @@ export function asOwner<T>(owner: string, work: () => T): T {
   return owners.run(owner, work);
 }
 
-/** The owner of the current work. */
 export function currentOwner(): string | undefined {
   return owners.getStore();
 }
@@ -47,7 +44,6 @@ export function startWorkThreads(clientOf: () => string = () => ""): { close: ()
   };
 }
 
-/** Limits of work threads. */
 export const WORK_THREAD_LIMITS = {
   /** Number of concurrent threads, at least two. An owner uses half of them at most. */
   threads: Math.max(2, Math.min(4, availableParallelism())),

@@ -16,7 +16,6 @@ const CALL_START = new RegExp(`^(?:\`{3,}\\w*\\s)?[^\\w/]*${CALL}\\b`, "u");
 /** Number of characters needed to distinguish a call from a program. */
 const TELLING_CHARACTERS = 16;
 
-/** The kind of an answer, recognised from its beginning. */
 export function formOf(text: string): "call" | "program" | undefined {
   if (text.trimStart().startsWith("<think>") && !text.includes("</think>")) return undefined;
   const start = text.replaceAll(THINKING, "").trimStart();

@@ -99,14 +99,12 @@ function isNamed(tool: ToolDefinition, name: string): boolean {
   return [tool.name, toolId(tool), originalName, `${server}.${originalName}`].includes(name);
 }
 
-/** The module that `server.tool` is imported from. */
 function importableOf(name: string): Importable | undefined {
   const [server = "", tool = "", ...more] = name.split(".");
   if (more.length > 0 || !SERVER.test(server) || !IDENTIFIER.test(tool)) return undefined;
   return { name: tool, module: `./servers/${server}/index.ts` };
 }
 
-/** Whether the arguments have only known parameters and all required ones. */
 function takes({ inputSchema }: ToolDefinition, args: JsonObject): boolean {
   const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
   const given = Object.keys(args);

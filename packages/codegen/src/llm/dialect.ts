@@ -2,7 +2,6 @@ import type { OpenAI } from "openai";
 
 type StreamingRequest = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
 
-/** The optional request parameters that a model supports. */
 export interface Dialect {
   tokenLimit: "max_tokens" | "max_completion_tokens";
   temperature: boolean;

@@ -101,24 +101,19 @@ function readWithUsage(
   usage: GenerationUsage,
 ): Answer {
   const { model } = usage;
+  const { finish, text } = completion;
   try {
-    checkFinish(completion, model, maxTokens);
-    return readAnswer(completion.text, tools, model);
+    if (finish !== "length" && finish !== "content_filter") return readAnswer(text, tools, model);
+    const isLong = finish === "length";
+    const why = isLong
+      ? `did not fit into ${maxTokens.toLocaleString("en")} tokens`
+      : "was stopped by the provider's content filter";
+    const details = isLong ? { model, maxTokens } : { model };
+    throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} ${why}.`, { details });
   } catch (error) {
     if (!CemError.isInstance(error)) throw error;
     throw new CemError(error.code, error.message, { details: { ...error.details, usage } });
   }
-}
-
-/** @throws CemError `LLM_ANSWER_UNUSABLE` if the answer was truncated. */
-function checkFinish({ finish }: Completion, model: string, maxTokens: number): void {
-  if (finish !== "length" && finish !== "content_filter") return;
-  const isLong = finish === "length";
-  const why = isLong
-    ? `did not fit into ${maxTokens.toLocaleString("en")} tokens`
-    : "was stopped by the provider's content filter";
-  const details = isLong ? { model, maxTokens } : { model };
-  throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} ${why}.`, { details });
 }
 
 function missingHint(missing: string): string {

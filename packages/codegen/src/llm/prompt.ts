@@ -25,7 +25,6 @@ const MAX_LINE_CHARACTERS = 160;
 /** Maximum number of findings, since models repair the first problem. */
 const MAX_FINDINGS = 30;
 
-/** Describes the outcome of a model's code, and what to do about it. */
 function repairMessage(feedback: GenerateFeedback): string {
   const { code, findings = [], error, output = "", calls = [], returnedNothing, addedTools = [] } = feedback;
   const parts: string[] = [];
@@ -41,7 +40,6 @@ function repairMessage(feedback: GenerateFeedback): string {
   return [...parts, readPrompt("repair")].join("\n\n");
 }
 
-/** Formats findings with the line of code that each is about. */
 function findingLines(findings: readonly Finding[], code: string): string {
   const lines = code.split("\n");
   const told = findings.slice(0, MAX_FINDINGS).map(({ line, message }) => {
@@ -93,7 +91,6 @@ function nameList(tools: readonly ToolDefinition[]): string {
 
 const MAX_CONTEXT_CHARACTERS = 8_000;
 const MAX_FACTS_CHARACTERS = 6_000;
-/** Maximum number of earlier attempts shown with their code. */
 const MAX_ATTEMPTS = 2;
 
 /** The word that begins an answer of a single call. */

@@ -6,7 +6,6 @@ import type { LlmBudget, LlmSettings } from "./settings.ts";
 const PER_MILLION = 1_000_000;
 /** Tokens that an API adds to each message. */
 const TOKENS_PER_MESSAGE = 4;
-/** Minimum number of tokens of an answer with a program. */
 const MIN_ANSWER_TOKENS = 50;
 
 /** Counts with the o200k_base vocabulary, which is loaded at the first call. */

@@ -4,15 +4,8 @@ export const AGGREGATES = byMeaning({
   median: "median, median of",
   max: "maximum, max, highest, largest, biggest, greatest",
   min: "minimum, min, lowest, smallest, least",
-  count: "count, number of, count of, total number of, amount of",
-  spread: "difference, spread, range, difference in, difference of, range of, spread of",
 });
 
-export const STATISTICS = byMeaning({
-  statistics: "statistics, stats, summary statistics, statistical summary, basic statistics, some statistics",
-});
-
-/** How a value relates to another. */
 export const COMPARATORS = byMeaning({
   ">": "above, over, greater than, more than, bigger than, larger than, higher than, exceeding, exceeds, exceed, beyond, >",
   ">=": "at least, no less than, not less than, no fewer than, not below, not under, greater than or equal to, more than or equal to, equal to or above, above or equal to, minimum of, >=",

@@ -32,7 +32,6 @@ export { withDefault };
 
 export const settingTraits = z.registry<SettingTraits>();
 
-/** A copy of a schema with a description. */
 export function described<S extends z.ZodMiniType>(schema: S, description: string): S {
   const copy = schema.clone();
   z.globalRegistry.add(copy, { description });

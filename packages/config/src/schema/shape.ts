@@ -9,7 +9,6 @@ export function toSnakeCase(name: string): string {
 /** The kind of YAML node that a value is written as. */
 export type NodeKind = "mapping" | "list" | "scalar";
 
-/** The schema that a default or an optional schema wraps. */
 function wrapped(schema: z.ZodMiniType): z.ZodMiniType | undefined {
   const isWrapper =
     schema instanceof z.ZodMiniDefault ||

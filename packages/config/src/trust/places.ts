@@ -1,6 +1,16 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+} from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { parseJson } from "@cem/core";
 import { isWithin } from "@cem/core/files";
 
 /** The real path of a place, also of one that does not exist yet. */
@@ -18,6 +28,7 @@ export const MAX_FILES = 2_000;
 const CODE = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
 /** Possible paths of other modules, in code or elsewhere. */
 const RELATIVE = /["'`](?<path>\.{1,2}\/[^"'`\n]{1,400})["'`]/gu;
+const DATABASE = "SQLite format 3\0";
 const ENDINGS = ["", ...CODE, ".json", ".node", "/index.ts", "/index.js"];
 
 interface FollowOptions {
@@ -25,6 +36,8 @@ interface FollowOptions {
   isWithin?: ((file: string) => boolean) | undefined;
   /** The real paths of further files that a file names in its code. */
   alsoNamed?: ((file: string, code: string) => readonly string[]) | undefined;
+  /** Whether data that a server may have written is left out. */
+  skipsData?: boolean | undefined;
 }
 
 /**
@@ -34,7 +47,11 @@ interface FollowOptions {
 export function digestFiles(
   folder: string,
   files: readonly string[],
-  { isWithin: mayFollow = (file) => isWithin(folder, file), alsoNamed = () => [] }: FollowOptions = {},
+  {
+    isWithin: mayFollow = (file) => isWithin(folder, file),
+    alsoNamed = () => [],
+    skipsData,
+  }: FollowOptions = {},
 ): Map<string, string> {
   const digests = new Map<string, string>();
   const open = files.map((file) => realPath(file));
@@ -42,7 +59,7 @@ export function digestFiles(
     const name = relative(folder, file);
     if (digests.has(name) || digests.size >= MAX_FILES || !mayFollow(file)) continue;
     const bytes = readFile(file);
-    if (bytes === undefined) continue;
+    if (bytes === undefined || (skipsData && isData(file, bytes))) continue;
     digests.set(name, typeof bytes === "string" ? bytes : createHash("sha256").update(bytes).digest("hex"));
     if (typeof bytes === "string" || !CODE.has(extname(file))) continue;
     const code = bytes.toString("utf8");
@@ -53,6 +70,15 @@ export function digestFiles(
     }
   }
   return digests;
+}
+
+/** Whether a file is an SQLite database or JSON lines. */
+function isData(file: string, bytes: Buffer | string): boolean {
+  if (typeof bytes === "string") return false;
+  if (bytes.toString("latin1", 0, DATABASE.length) === DATABASE) return true;
+  if (!/\.(?:jsonl|ndjson)$/iu.test(file)) return false;
+  const lines = bytes.toString("utf8").split("\n");
+  return lines.every((line) => line.trim() === "" || parseJson(line) !== undefined);
 }
 
 /** Files of a package that are never loaded, of which there may be thousands. */
@@ -75,14 +101,22 @@ export function digestPackage(folder: string): string {
   return digest.digest("hex");
 }
 
-/** Reads a regular file synchronously; returns size and time of one that is too large. `undefined` for anything else. */
+/**
+ * Reads a regular file synchronously. Of one that is too large, returns the beginning of a database, or else its size and time.
+ *
+ * @returns `undefined` for anything else.
+ */
 function readFile(file: string, maxBytes = MAX_FILE_BYTES): Buffer | string | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const found = fstatSync(descriptor);
     if (!found.isFile()) return undefined;
-    if (found.size > maxBytes) return `${found.size} bytes of ${found.mtimeMs}`;
+    if (found.size > maxBytes) {
+      const start = Buffer.alloc(DATABASE.length);
+      readSync(descriptor, start);
+      return start.toString("latin1") === DATABASE ? start : `${found.size} bytes of ${found.mtimeMs}`;
+    }
     return readFileSync(descriptor);
   } catch {
     return undefined;

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { isObject, parseJson } from "@cem/core";
-import { textOfFile } from "@cem/core/files";
+import { isWithin, textOfFile } from "@cem/core/files";
 import { redactConfig } from "../redact.ts";
 import type { Secret } from "../redact.ts";
 import type { McpServerSetting, ServerAuthSetting, StdioServerSetting } from "../schema/mcp-servers.ts";
-import { digestFiles } from "./places.ts";
+import { digestFiles, realPath } from "./places.ts";
 import { type TrustItem, trustItem } from "./items.ts";
 
 const REFERENCE = /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^{}]*))?\}/gu;
@@ -17,6 +17,11 @@ const RUNNER_FILES = (
 ).split(" ");
 /** Programs that resolve imports by tsconfig.json. */
 const TYPESCRIPT_RUNNER = /^(?:tsx|ts-node|ts-node-esm|bun|bunx)(?:@.*|\.cmd|\.exe)?$/u;
+/** Programs to which databases and JSON lines can be nothing but data, and MCP servers by their name. */
+const KEEPS_DATA = /^(?:node|npx|bunx?|deno|tsx|uvx)(?:\.(?:cmd|exe))?$|mcp/iu;
+/** Programs that these start, which find code in other text, and the variable by which a shell is given such. */
+const INTERPRETER =
+  /^(?:(?:ba|da|z|k|c|fi)?sh|cmd|powershell|pwsh|perl|php|python|ruby)[\d.]*(?:\.exe)?$|^BASH_ENV$/u;
 /** The fields of package.json that decide which program a runner starts. */
 const RUNNER_KEYS = ["name", "bin", "scripts", "workspaces", "packageManager", "directories"];
 
@@ -101,13 +106,19 @@ function filesOf({ command, args, cwd, env }: StdioServerSetting, place: ServerP
   const isRunner = RUNNERS.has(basename(program).replace(/\.(?:cmd|exe|ps1)$/iu, ""));
   const runner = isRunner ? [...RUNNER_FILES, ...words.slice(1).flatMap(installedAs)] : [];
   const types = words.some((word) => TYPESCRIPT_RUNNER.test(basename(word))) ? ["tsconfig.json"] : [];
-  const digest = (names: readonly string[]): Map<string, string> =>
-    digestFiles(
-      place.folder,
-      names.map((name) => resolve(base, name)),
-    );
+  // A server's every write would hold it back. Perl would run the lines of such a file, and Python a zip at its end.
+  const mayRunData = [...words, ...Object.keys(env)].some((word) => INTERPRETER.test(basename(word)));
+  const start = resolve(base, program);
+  const leadsOut = isWithin(place.folder, start) && !isWithin(place.folder, realPath(start));
+  const skipsData = KEEPS_DATA.test(basename(program)) && !mayRunData && !leadsOut;
+  const digest = (names: readonly string[]): Map<string, string> => {
+    const files = names.map((name) => resolve(base, name));
+    return digestFiles(place.folder, files, { skipsData });
+  };
   const implicit = digest(runner);
-  const files = new Map([...implicit, ...digest([...named, ...types])]);
+  // Whatever is no program for the kernel is one for a shell.
+  const started = digestFiles(place.folder, [start]);
+  const files = new Map([...implicit, ...digest([...named, ...types]), ...started]);
   const manifest = isRunner ? manifestOf(base) : undefined;
   if (manifest !== undefined) files.set("package.json", manifest);
   return { files, implicitFiles: [...implicit.keys()] };

@@ -1,6 +1,5 @@
 import { textOr, withServer, type ErrorEntries } from "./entry.ts";
 
-/** Errors of calls to tools. */
 export const CALL_ERRORS = {
   ARGUMENTS_INVALID: {
     meaning: "The arguments of a call do not fit the tool's schema. The tool was not called.",

@@ -29,7 +29,6 @@ export interface ErrorEntry {
   hint?: "fix" | ((details: ErrorDetails, hintFor: HintFor) => string | undefined);
 }
 
-/** The errors of one area. */
 export type ErrorEntries = Readonly<Record<string, ErrorEntry>>;
 
 const MAX_STEP_HINTS = 5;
@@ -46,7 +45,6 @@ export function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Whether a detail is an error of its own. */
 export function isErrorFacts(value: unknown): value is ErrorFacts {
   const details = memberOf(value, "details");
   return typeof memberOf(value, "code") === "string" && typeof details === "object" && details !== null;
@@ -64,7 +62,6 @@ export function withServer(hint: (words: string) => string) {
   };
 }
 
-/** Returns a detail that is text, or a fallback. */
 export function textOr(value: unknown, otherwise: string): string {
   return typeof value === "string" && value !== "" ? value : otherwise;
 }

@@ -15,7 +15,6 @@ const LIMITS: Readonly<Record<string, string>> = {
   "write-limit": "Allow more with execution.limits.max_write_mb.",
 };
 
-/** Errors of a run and its code. */
 export const RUN_ERRORS = {
   ABORTED: {
     meaning: "The caller cancelled the run or the call.",

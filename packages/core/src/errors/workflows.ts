@@ -67,16 +67,20 @@ export const WORKFLOW_ERRORS = {
   WORKFLOW_STEP_TIMED_OUT: {
     meaning: "A step of a workflow took longer than its timeout.",
     fix: "Raise the step's `timeout`, or set `on_error: retry` for a step that may be repeated.",
-    hint: "fix",
+    hint: ({ onError }) =>
+      `Raise the step's timeout${onError === "retry" ? "" : ", or set on_error: retry for a step that may be repeated"}.`,
   },
   WORKFLOW_STEP_UNCERTAIN: {
     meaning:
       "A step had begun when the run was killed or its connection broke; nobody knows whether it did its work.",
     fix: "Look, then resume with `--done <step>` or `--repeat <step>`. Mark steps that may be repeated `idempotent: true`.",
-    hint: ({ run, step }) => {
-      const resume = resumeOf(run);
-      const name = shellWord(textOr(step, "<step>"));
-      return `See whether it did its work, then go on with  ${resume} --done ${name}  or  ${resume} --repeat ${name}`;
+    hint: ({ run, step, steps }) => {
+      const names = (Array.isArray(steps) ? steps : [step]).map((name) => shellWord(textOr(name, "<step>")));
+      const [done, repeat] = ["--done", "--repeat"].map((option) =>
+        [resumeOf(run), ...names.map((name) => `${option} ${name}`)].join(" "),
+      );
+      const each = names.length === 1 ? "it did its work" : "each did its work, and which option it needs";
+      return `See whether ${each}, then go on with  ${done}  or  ${repeat}`;
     },
   },
   WORKFLOW_TIMED_OUT: {

@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -16,6 +18,7 @@ import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import {
   addPackageFinder,
@@ -112,6 +115,18 @@ describe("appendPrivately", () => {
   });
 });
 
+/** Swaps folders and links without end. */
+const SWAP = `const { renameSync } = require("node:fs");
+const { parentPort, workerData: { workspace, count } } = require("node:worker_threads");
+const move = (from, to) => { try { renameSync(from, to); } catch {} };
+const all = Array.from({ length: count }, (_, index) => ["d", "x", "l"].map((kind) => workspace + "/" + kind + index));
+for (let turn = 0; ; turn += 1) {
+  for (const [folder, aside, link] of all) { move(folder, aside); move(link, folder); }
+  if (turn === 0) parentPort.postMessage("swapped");
+  for (const [folder, aside, link] of all) { move(folder, link); move(aside, folder); }
+}`;
+const SWAPPED = 120;
+
 describe("removeFolder", () => {
   it("removes paths that are longer than the system takes, and folders that nobody may enter", async () => {
     const chain = (top: string): string => {
@@ -128,6 +143,44 @@ describe("removeFolder", () => {
     chmodSync(path.join(hostile, "closed"), 0);
     await removeFolder(hostile);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.runIf(process.platform === "linux")("removes names that are no text", async () => {
+    for (const place of [folder, path.join(folder, "sub"), path.join(folder, "sub", "below")]) {
+      mkdirSync(place, { recursive: true });
+      for (const last of [0xe9, 0xff])
+        writeFileSync(Buffer.concat([Buffer.from(`${place}/f`), Buffer.of(last)]), "");
+      mkdirSync(Buffer.concat([Buffer.from(`${place}/d`), Buffer.of(0xff)]));
+    }
+    await removeFolder(folder);
+    expect(existsSync(folder)).toBe(false);
+    mkdirSync(folder);
+  });
+
+  it("removes files and links as they are", async () => {
+    writeFileSync(path.join(folder, "file"), "");
+    symlinkSync(folder, path.join(folder, "link"));
+    for (const name of ["file", "link", "none"]) await removeFolder(path.join(folder, name));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("follows no link that a program puts in a folder's place meanwhile", async () => {
+    const outside = path.join(folder, "outside");
+    mkdirSync(outside);
+    writeFileSync(path.join(outside, "key"), "");
+    const home = path.join(folder, "home");
+    const workspace = path.join(home, "workspace");
+    for (let index = 0; index < SWAPPED; index += 1) {
+      mkdirSync(path.join(workspace, `d${index}`), { recursive: true });
+      writeFileSync(path.join(workspace, `d${index}`, "file"), "");
+      symlinkSync(outside, path.join(workspace, `l${index}`));
+    }
+    const swapping = new Worker(SWAP, { eval: true, workerData: { workspace, count: SWAPPED } });
+    onTestFinished(() => void swapping.terminate());
+    await once(swapping, "message");
+    await removeFolder(home);
+    expect(readdirSync(folder)).toEqual(["outside"]);
+    expect(readdirSync(outside)).toEqual(["key"]);
   });
 });
 

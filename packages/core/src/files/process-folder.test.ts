@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -10,30 +10,38 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute, join, relative } from "node:path";
+import { basename, isAbsolute, join, relative } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createProcessFolder, removeProcessFolder } from "./processes.ts";
+
+const MODULE = JSON.stringify(new URL("processes.ts", import.meta.url).href);
+const IN_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"];
+const canUnshare = spawnSync(IN_NAMESPACE[0] ?? "", [...IN_NAMESPACE.slice(1), "true"]).status === 0;
+
+/** Makes such a folder in a process of its own, and does something there. */
+function makeElsewhere(below: string, then = "", prefix: readonly string[] = []): string {
+  const code = `const { createProcessFolder } = await import(${MODULE}); console.log(createProcessFolder(${JSON.stringify(below)}, "own")); ${then}`;
+  const node = [process.execPath, "--conditions=@cem/source", "--input-type=module", "-e", code];
+  const [file = "", ...args] = [...prefix, ...node];
+  return spawnSync(file, args, { encoding: "utf8" }).stdout.trim();
+}
 
 it("makes folders that go with their process, and removes those of processes that are gone", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const below = mkdtempSync(join(tmpdir(), "cem-below-"));
   onTestFinished(() => rmSync(below, { recursive: true }));
-  const module = JSON.stringify(new URL("processes.ts", import.meta.url).href);
-  const code = `const { createProcessFolder } = await import(${module}); console.log(createProcessFolder(${JSON.stringify(below)}, "own"));`;
-  const made = execFileSync(process.execPath, [
-    "--conditions=@cem/source",
-    "--input-type=module",
-    "-e",
-    code,
-  ]);
-  expect(existsSync(made.toString().trim())).toBe(false);
+  expect(existsSync(makeElsewhere(below))).toBe(false);
+  const killed = makeElsewhere(below, `process.kill(process.pid, "SIGKILL");`);
+  expect(existsSync(killed)).toBe(true);
   const gone = 2 ** 22 + 1;
-  for (const name of [`own-${gone}-abcdef`, `own-2-${gone}-abcdef`, `own-${process.ppid}-abcdef`, "own-x"])
+  for (const name of [`own-${gone}-abcdef`, `own-${gone}-oldold`, `own-2-${gone}-abcdef`, "own-x"])
     mkdirSync(join(below, name));
+  utimesSync(join(below, `own-${gone}-oldold`), 0, 0);
   const folder = createProcessFolder(below, "own");
   const left = readdirSync(below).filter((name) => join(below, name) !== folder);
-  expect(left.toSorted()).toEqual([`own-${process.ppid}-abcdef`, `own-2-${gone}-abcdef`, "own-x"].toSorted());
+  // Whether the process of one that another version made is running can't be known, so it goes when it is old.
+  expect(left.toSorted()).toEqual([`own-${gone}-abcdef`, `own-2-${gone}-abcdef`, "own-x"].toSorted());
   const file = join(folder, "inner/file");
   mkdirSync(join(folder, "inner"));
   writeFileSync(file, "");
@@ -43,6 +51,15 @@ it("makes folders that go with their process, and removes those of processes tha
   removeProcessFolder(folder);
   removeProcessFolder(folder);
   expect(existsSync(folder)).toBe(false);
+});
+
+it.skipIf(!canUnshare)("keeps those of processes in another namespace, whose pids mean nothing here", () => {
+  const below = mkdtempSync(join(tmpdir(), "cem-below-"));
+  onTestFinished(() => rmSync(below, { recursive: true }));
+  const folder = createProcessFolder(below, "own");
+  onTestFinished(() => removeProcessFolder(folder));
+  expect(makeElsewhere(below, "", IN_NAMESPACE)).toContain(join(below, "own-"));
+  expect(readdirSync(below)).toEqual([basename(folder)]);
 });
 
 it("names them absolutely where the folder for temporary files is a relative one", () => {

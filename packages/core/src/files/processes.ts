@@ -1,5 +1,6 @@
-import { lutimesSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createHash } from "node:crypto";
+import { lstatSync, lutimesSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { CemError } from "../errors.ts";
 import { textOfFile } from "./write-files.ts";
@@ -36,11 +37,29 @@ function statusOf(pid: number): string[] | undefined {
   return text?.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
-/** The part of a name after the prefix: the pid and a unique suffix. */
-const OF_PROCESS = /^-(\d+)-\w{6}$/;
+/** The part of a name after the prefix: where the pid is known, which earlier versions left out, the pid, and a unique suffix. */
+const OF_PROCESS = /^-(?:([\da-f]{8})-)?(\d+)-\w{6}$/;
 
 /** Systems remove temporary files that were not touched for some days. */
 const TOUCH_EVERY_MS = 86_400_000;
+/** Folders of processes that can't be seen from here, such as those of another container, go when they are older. */
+const KEEP_UNTOUCHED_MS = 7 * TOUCH_EVERY_MS;
+
+/** Identifies the PID namespace, whose number is the same on many machines and after each start of one. */
+const NAMESPACE = createHash("sha256").update(`${bootId()} ${pidNamespace()}`).digest("hex").slice(0, 8);
+
+/** Identifies the current start of the machine; its name where the system does not tell. */
+export function bootId(): string {
+  return textOfFile("/proc/sys/kernel/random/boot_id")?.trim() ?? hostname();
+}
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
+}
 
 const made = new Set<string>();
 /** Where folders of earlier processes were already removed. */
@@ -49,17 +68,19 @@ const swept = new Set<string>();
 /** Removes folders of processes that were killed before they could remove them. */
 function sweep(below: string, prefix: string): void {
   for (const name of readdirSync(below)) {
-    const pid = name.startsWith(prefix) ? OF_PROCESS.exec(name.slice(prefix.length))?.[1] : undefined;
-    if (pid === undefined || isProcessRunning(Number(pid))) continue;
+    const [found, namespace, pid] =
+      (name.startsWith(prefix) && OF_PROCESS.exec(name.slice(prefix.length))) || [];
+    if (found === undefined || (namespace === NAMESPACE && isProcessRunning(Number(pid)))) continue;
+    const path = join(below, name);
     try {
-      rmSync(join(below, name), { recursive: true, force: true });
+      if (namespace !== NAMESPACE && lstatSync(path).mtimeMs > Date.now() - KEEP_UNTOUCHED_MS) continue;
+      rmSync(path, { recursive: true, force: true });
     } catch {
       // It belongs to another user.
     }
   }
 }
 
-/** Touches the folders of this process and their content. */
 function touchMade(): void {
   const now = new Date();
   for (const folder of made) {
@@ -77,7 +98,7 @@ function touchMade(): void {
  * cleanup until then.
  *
  * @param below - The folder in which it is made.
- * @param prefix - The beginning of its name. In a folder shared by machines, it must identify this one.
+ * @param prefix - The beginning of its name.
  * @throws CemError `NOT_WRITABLE` when the system's folder for temporary files can't be used.
  */
 export function createProcessFolder(below: string, prefix: string): string {
@@ -92,7 +113,7 @@ export function createProcessFolder(below: string, prefix: string): string {
   try {
     if (!swept.has(place)) sweep(below, prefix);
     swept.add(place);
-    const path = mkdtempSync(`${place}-${process.pid}-`);
+    const path = mkdtempSync(`${place}-${NAMESPACE}-${process.pid}-`);
     made.add(path);
     return path;
   } catch (error) {

@@ -34,7 +34,6 @@ const NO_SPAN: Span = {
 /** The scope of all spans and metrics of the project. */
 export const SCOPE = "code-execution-mcp";
 
-/** Settings of {@link traced}. */
 export interface SpanSettings {
   /** @defaultValue `internal` */
   kind?: Lowercase<keyof typeof SpanKind> | undefined;

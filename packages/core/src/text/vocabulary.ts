@@ -64,7 +64,6 @@ const LOOKING = new Set(
     " ",
   ),
 );
-/** The verbs in names of tools that change something. */
 const CHANGES = new Set(
   (Object.entries(TOOL_VERBS) as [ActionKind, string][])
     .filter(([kind]) => CHANGING.has(kind))
@@ -77,7 +76,6 @@ export function isNamedAsChange(name: string): boolean {
   return words.some((word) => CHANGES.has(word)) && !LOOKING.has(words[0] ?? "");
 }
 
-/** The verbs in names of tools that destroy something. */
 const LOSING = new Set(
   "delete remove drop erase destroy discard uninstall revoke kill terminate reset clean purge truncate wipe prune".split(
     " ",

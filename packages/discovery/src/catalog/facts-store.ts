@@ -43,7 +43,6 @@ function firstParagraph(text: string): string {
   return paragraph ?? lines[0]?.replace(/^#+\s*/, "") ?? "";
 }
 
-/** The facts read from one file, with the stamps of the files they depend on. */
 export interface FactsEntry {
   stamp: string;
   /** Other files from which types were taken: path and stamp. */
@@ -133,7 +132,6 @@ export function createFactsStore(sources: SourceFiles) {
 
   return {
     entries,
-    /** The number of files read so far, without cached ones. */
     get reads() {
       return reads;
     },

@@ -34,7 +34,6 @@ interface ModuleGraphSettings extends Pick<SourceFiles, "isInside" | "guestPath"
   hostTools: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The files of a server and their imports at run time. */
 export type ModuleGraph = ReturnType<typeof createModuleGraph>;
 
 export function createModuleGraph(

@@ -35,7 +35,6 @@ export interface ReadServer {
 
 export async function readServer(folder: ToolFolder, kind: ToolKind, graph: ModuleGraph) {
   const tools = new Map<string, ToolDefinition>();
-  /** The files that tools are imported from, by the tools' names. */
   const modules = new Map<string, string>();
   const problems = new Map<string, ToolProblem>();
   const pathOf = (name: string) => path.join(folder.folder, name);

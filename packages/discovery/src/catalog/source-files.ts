@@ -37,11 +37,7 @@ interface SourceState {
 
 export type SourceFiles = ReturnType<typeof createSourceFiles>;
 
-/**
- * A module that a file imports. `file` is an absolute path under a root; `provided` is available without a file of a
- * root, such as a built-in module or data of the workspace; `package` is a package, which no sandbox provides;
- * `outside` is none of these.
- */
+/** An imported module: a file under a root, one that the sandbox provides, a package, which it does not, or none of these. */
 export type ImportTarget = { kind: "file"; file: string } | { kind: "provided" | "package" | "outside" };
 
 /** Creates the view of the files under folders, by their names in the sandbox. Each file is read again only when it changed. */
@@ -98,7 +94,6 @@ export function createSourceFiles(sourceRoots: readonly { dir: string; guestName
     isInside,
     guestPath,
     resolve,
-    /** Begins a pass, in which every file is checked at most once. */
     beginPass() {
       states = new Map();
     },
@@ -124,7 +119,6 @@ function isProvided(specifier: string): boolean {
   return /^(?:data|blob|cem):/u.test(specifier) || isBuiltin(specifier);
 }
 
-/** Whether a file lies under a root. Both paths are absolute and normalised. */
 function contains(root: string, file: string): boolean {
   return file.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }

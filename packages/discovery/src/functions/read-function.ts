@@ -18,7 +18,6 @@ interface FunctionSource {
   statement: Node;
   module: SourceModule;
   load: ModuleLoader;
-  /** The types that may still be read for the file. */
   budget: { left: number };
 }
 

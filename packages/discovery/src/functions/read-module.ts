@@ -123,7 +123,6 @@ function functionType(type: TSType | undefined, { declarations }: SourceModule):
   return named?.type === "TSFunctionType" ? named : undefined;
 }
 
-/** The run-time names that a declaration introduces, with their values. */
 function* declaredNames(declaration: Node, module: SourceModule): Generator<[string, Node]> {
   if ("declare" in declaration && declaration.declare === true) return;
   if (declaration.type === "VariableDeclaration") {

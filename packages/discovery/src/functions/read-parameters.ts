@@ -13,7 +13,6 @@ const FUNCTION_TYPES = [
   "TSDeclareFunction",
   "TSFunctionType",
 ] as const;
-/** A node that may be a tool's function. */
 export type FunctionNode = Extract<Node, { type: (typeof FUNCTION_TYPES)[number] }>;
 
 export function isFunction(node: Node): node is FunctionNode {

@@ -14,20 +14,14 @@ const MAX_TYPES = 3_000;
 /** The number of types that are read for one file. Each of many functions may have a large type. */
 export const MAX_TYPES_OF_FILE = 60_000;
 
-/** A reader for one schema, which collects the definitions of that schema. */
-interface RootSchemaReader extends SchemaReader {
-  /** Adds the collected definitions to the root schema as `$defs`. */
-  finish(schema: JsonSchema): JsonSchema;
-}
-
 /** Creates a reader that turns the types of one function's parameters or result into a JSON Schema, within a budget. */
-export function createSchemaReader(load: ModuleLoader, budget: { left: number }): RootSchemaReader {
+export function createSchemaReader(load: ModuleLoader, budget: { left: number }) {
   const open = new Map<string, { name: string; isRecursive: boolean }>();
   const definitions = new Map<string, JsonSchema>();
   let depth = 0;
   let count = 0;
 
-  const reader: RootSchemaReader = {
+  const reader: SchemaReader = {
     schemaOf(type, scope) {
       count += 1;
       budget.left -= 1;
@@ -50,9 +44,10 @@ export function createSchemaReader(load: ModuleLoader, budget: { left: number })
       }
       // The chain of extended interfaces may be endless.
       if (open.size >= MAX_DEPTH) return {};
-      const opened = new Set([...open.values()].map((other) => other.name));
-      const isTaken = (other: string): boolean => definitions.has(other) || opened.has(other);
-      const mine = { name: freeName(name, isTaken), isRecursive: false };
+      const taken = new Set([...definitions.keys(), ...[...open.values()].map((other) => other.name)]);
+      let free = name;
+      for (let number = 2; taken.has(free); number += 1) free = `${name}_${number}`;
+      const mine = { name: free, isRecursive: false };
       open.set(key, mine);
       const schema = read();
       open.delete(key);
@@ -60,23 +55,14 @@ export function createSchemaReader(load: ModuleLoader, budget: { left: number })
       definitions.set(mine.name, schema);
       return { $ref: `#/$defs/${mine.name}` };
     },
-    finish(schema) {
-      if (definitions.size === 0) return schema;
-      const root =
-        typeof schema["$ref"] === "string"
-          ? definitions.get(schema["$ref"].slice("#/$defs/".length))
-          : undefined;
-      return { ...(root ?? schema), $defs: Object.fromEntries(definitions) };
-    },
   };
-  return reader;
-}
-
-function freeName(name: string, isTaken: (name: string) => boolean): string {
-  for (let number = 1; ; number += 1) {
-    const free = number === 1 ? name : `${name}_${number}`;
-    if (!isTaken(free)) return free;
-  }
+  /** Adds the collected definitions to the root schema as `$defs`. */
+  const finish = (schema: JsonSchema): JsonSchema => {
+    if (definitions.size === 0) return schema;
+    const root = definitions.get(String(schema["$ref"]).slice("#/$defs/".length));
+    return { ...(root ?? schema), $defs: Object.fromEntries(definitions) };
+  };
+  return { ...reader, finish };
 }
 
 function readType(reader: SchemaReader, type: TSType, scope: Scope): JsonSchema {
@@ -153,15 +139,12 @@ function tupleSchema(reader: SchemaReader, elements: TSTupleType["elementTypes"]
   return { type: "array", prefixItems, minItems, ...more };
 }
 
-/** The type of `label: type`. */
 function unlabelled(element: TSType | TSNamedTupleMember): TSType {
   return element.type === "TSNamedTupleMember" ? element.elementType : element;
 }
 
-/** Maximum number of files through which a name is followed. */
 const MAX_HOPS = 16;
 
-/** Finds what a name in a file refers to, following imports. */
 function findDeclaration(name: string, module: SourceModule, load: ModuleLoader, hops = 0) {
   const local = module.declarations.get(name);
   if (local) return local;
@@ -169,7 +152,6 @@ function findDeclaration(name: string, module: SourceModule, load: ModuleLoader,
   return origin && findExported(origin.specifier, origin.imported, module, load, hops);
 }
 
-/** Finds what another file exports by a name, following its re-exports. */
 function findExported(
   specifier: string,
   name: string,
@@ -197,7 +179,6 @@ function loadResolved(from: string, specifier: string, load: ModuleLoader): Sour
   return load(from, `${stem}.ts`) ?? load(from, `${stem}.d.ts`) ?? load(from, specifier);
 }
 
-/** The constants of a file, and of others that it imports. */
 function constantsOf(module: SourceModule, load: ModuleLoader): Constants {
   return {
     find(name) {

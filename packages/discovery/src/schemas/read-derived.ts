@@ -56,7 +56,7 @@ export function readBuiltin(reader: SchemaReader, name: string, types: readonly 
     case "Record":
       return recordSchema(read(0), read(1), types[1]?.type === "TSNeverKeyword");
     case "NonNullable":
-      return without(read(0), (schema) => schema.type === "null");
+      return withoutNull(read(0));
     case "Exclude":
       return withLiterals(read(0), keysOf(read(1)), false);
     case "Extract":
@@ -98,8 +98,8 @@ function withProperties(schema: JsonSchema, names: ReadonlySet<string>, isKept: 
   return { ...rest, ...objectSchema(properties, required.filter(keep)) };
 }
 
-function without(schema: JsonSchema, isLeftOut: (part: JsonSchema) => boolean): JsonSchema {
-  return schema.anyOf ? unionSchema(schema.anyOf.filter((part) => !isLeftOut(part))) : schema;
+function withoutNull(schema: JsonSchema): JsonSchema {
+  return schema.anyOf ? unionSchema(schema.anyOf.filter(({ type }) => type !== "null")) : schema;
 }
 
 function withLiterals(schema: JsonSchema, names: readonly string[], isKept: boolean): JsonSchema {

@@ -8,7 +8,6 @@ const NUMBER_KEYWORDS =
   "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems".split(
     " ",
   );
-/** Tags whose value is a number, by their lower-case names. */
 const NUMBER_TAGS = new Map([
   ["min", "minimum"],
   ["max", "maximum"],
@@ -58,7 +57,6 @@ function writtenValue(text: string, module: SourceModule, reader: SchemaReader):
   return found?.kind === "constant" ? reader.valueOf(found.node, found.module) : plain;
 }
 
-/** Reads the members of an interface, a type literal or a class. */
 export function readObject(reader: SchemaReader, members: readonly Node[], scope: Scope): JsonSchema {
   const properties: [string, JsonSchema][] = [];
   const required: string[] = [];
@@ -105,7 +103,6 @@ function readMember(member: Node) {
   return { name, isOptional, type };
 }
 
-/** The name of a member; `undefined` for a computed one. */
 export function memberName(key: Node, isComputed: boolean): string | undefined {
   if (key.type === "StringLiteral") return key.value;
   if (key.type === "NumericLiteral") return String(key.value);

@@ -33,7 +33,9 @@ export function literalSchema(value: JsonValue): JsonSchema {
 
 /** The schema of a union: literals become an enum; a member that allows anything makes the whole allow anything. */
 export function unionSchema(members: readonly JsonSchema[]): JsonSchema {
-  const flat = members.flatMap((member) => (isPlainUnion(member) ? (member.anyOf ?? []) : [member]));
+  const flat = members.flatMap((member) =>
+    Object.keys(member).join() === "anyOf" ? (member.anyOf ?? []) : [member],
+  );
   if (flat.some((member) => Object.keys(member).length === 0)) return {};
   const values = flat.flatMap((member) => literalsOf(member) ?? []);
   const others = flat.filter((member) => literalsOf(member) === undefined);
@@ -41,7 +43,8 @@ export function unionSchema(members: readonly JsonSchema[]): JsonSchema {
   const literals = isAnyBoolean ? values.filter((value) => typeof value !== "boolean") : values;
   const enums = literals.length > 0 ? [enumSchema(literals)] : [];
   const booleans = isAnyBoolean ? [{ type: "boolean" }] : [];
-  const parts = unique([...enums, ...booleans, ...others]);
+  const distinct = new Map([...enums, ...booleans, ...others].map((part) => [JSON.stringify(part), part]));
+  const parts = [...distinct.values()];
   const [only] = parts;
   if (!only) return {};
   return parts.length === 1 ? only : { anyOf: parts };
@@ -104,7 +107,6 @@ export function keysOf(schema: JsonSchema): string[] {
     .map(String);
 }
 
-/** Whether a schema is an object without alternatives. */
 export function isPlainObject(schema: JsonSchema): boolean {
   return schema.type === "object" && !schema.anyOf && !schema["allOf"];
 }
@@ -121,16 +123,6 @@ function isEmptyObject(schema: JsonSchema): boolean {
   return isPlainObject(schema) && Object.keys(schema.properties ?? {}).length === 0;
 }
 
-function isPlainUnion(schema: JsonSchema): boolean {
-  return schema.anyOf !== undefined && Object.keys(schema).length === 1;
-}
-
-function unique(schemas: readonly JsonSchema[]): JsonSchema[] {
-  const seen = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
-  return [...seen.values()];
-}
-
-/** The context of a type: its file and the type parameters in scope. */
 export interface Scope {
   module: SourceModule;
   parameters: ReadonlyMap<string, TypeArgument>;

@@ -32,10 +32,7 @@ export interface Link extends Star {
   names: string[];
 }
 
-/**
- * Why a file has no facts. `broken`: neither the file nor one that imports it can be imported. `unread`: the file was
- * not read but may be importable.
- */
+/** Why a file has no facts. `broken`: neither it nor a file that imports it can be imported; `unread`: they may be. */
 export interface ModuleFailure {
   kind: "broken" | "unread";
   message: string;
@@ -44,7 +41,6 @@ export interface ModuleFailure {
 
 /** Facts about a file, read without running it. Plain data, kept in the cache file. */
 export interface ModuleFacts {
-  /** The text of the comment at the top. */
   description: string;
   functions: FunctionFacts[];
   values: string[];
@@ -56,7 +52,6 @@ export interface ModuleFacts {
   failure?: ModuleFailure | undefined;
 }
 
-/** The facts of a file without code, or of one that can't be read. */
 export function factsWithoutCode(
   about: Pick<ModuleFacts, "failure"> & { description?: string },
 ): ModuleFacts {

@@ -12,7 +12,6 @@ import { nameOf, parseProgram, type StaticImport } from "@cem/program";
 import { indexComments, type Comments } from "./doc-comment.ts";
 import type { ModuleFailure } from "./module-facts.ts";
 
-/** A declaration that a type can refer to. */
 export type Declaration =
   | { kind: "interface"; nodes: TSInterfaceDeclaration[]; module: SourceModule }
   | { kind: "alias"; node: TSTypeAliasDeclaration; module: SourceModule }
@@ -32,7 +31,6 @@ export interface SourceModule {
   code: string;
   ast: File;
   comments: Comments;
-  /** All imports and re-exports, in order. */
   links: readonly StaticImport[];
   declarations: ReadonlyMap<string, Declaration>;
   /** Imported names by their local names. */
@@ -88,7 +86,6 @@ export function parseSourceModule(file: string, code: string): SourceModule | Mo
   return module;
 }
 
-/** The declaration inside `export …`, or the statement itself. */
 export function unwrapExport(statement: Statement): Node {
   if (statement.type === "ExportNamedDeclaration" && statement.declaration) return statement.declaration;
   return statement.type === "ExportDefaultDeclaration" ? statement.declaration : statement;

@@ -28,7 +28,6 @@ export function collectValues(form: Form, personal: PersonalValues, workspace: s
     return open.length > 0;
   };
 
-  /** Whether a field was given a value, fit or not. */
   const has = (name: string): boolean => values.has(name) || faults.has(name);
 
   const applicable = (): FormField[] => {
@@ -94,7 +93,6 @@ export interface PersonalValues {
 /** The server name of forms in flow rules; the tool is the form's name. */
 export const FORM_SERVER = "form";
 
-/** The values of one session of a redactor. */
 export function personalValuesOf(
   redactor: Redactor,
   target: Omit<NonNullable<Parameters<Redactor["detokenize"]>[1]>, "server">,

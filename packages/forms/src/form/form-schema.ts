@@ -172,7 +172,6 @@ export type FormTargetDefinition = NonNullable<Form["target"]>;
 export type WebTargetDefinition = Extract<FormTargetDefinition, { type: "web" }>;
 export type PdfTargetDefinition = Extract<FormTargetDefinition, { type: "pdf" }>;
 
-/** The name of a field for people. */
 export function labelOf({ label: own, name }: Pick<FormField, "label" | "name">): string {
   return own ?? name;
 }

@@ -54,7 +54,6 @@ export interface PdfContext {
   workspace: string;
 }
 
-/** The field of a document that a field of a form is filled into. */
 export function findPdfField(fields: readonly PDFField[], { name, label, locate }: FormField) {
   if (locate?.name !== undefined) return fields.find((field) => field.getName() === locate.name);
   const byLastPart = fields.filter((field) => field.getName().split(".").at(-1) === name);
@@ -103,7 +102,6 @@ export async function fillPdfField(
   return "is a kind of field that can't be filled, such as an image or a signature";
 }
 
-/** Compares a field of the saved document with what it was filled with. */
 export function readPdfField(
   target: PDFField,
   { field, value }: FilledField,

@@ -77,7 +77,6 @@ async function fillDocument(
   return { ...outcome, output };
 }
 
-/** Reads the fields of the document as it was saved. */
 async function readBack(
   bytes: Uint8Array,
   pairs: readonly { filled: FillRequest["fields"][number]; target: { getName(): string } | undefined }[],

@@ -64,7 +64,6 @@ export interface FormTarget {
   fill(request: FillRequest): Promise<FillOutcome>;
 }
 
-/** Formats a value for a text field of a target. */
 export function textOf({ type, format, options = [] }: FormField, value: FieldValue): string {
   if (format !== undefined) return formatDate(String(value), type, format);
   if (Array.isArray(value)) return value.map((item) => labelOfOption(options, item)).join(", ");

@@ -1,7 +1,8 @@
-import { mkdir, realpath, type FileHandle } from "node:fs/promises";
+import { realpath, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { isWithin, openUnfollowed, replaceFile } from "@cem/core/files";
+import { isWithin, NotAFolder, openContained, openUnfollowed, replaceFile } from "@cem/core/files";
+import type { ContainedFolder } from "@cem/core/files";
 import type { FormField } from "../form/form-schema.ts";
 
 const DEFAULT_MAX_BYTES = 25 * 1024 * 1024;
@@ -55,9 +56,19 @@ export async function writeWorkspaceFile(workspace: string, file: string, conten
   if (wanted === root || !isWithin(root, wanted)) throw unusable("must lie in the workspace");
   const real = path.join(await realFolder(path.dirname(wanted)), path.basename(wanted));
   if (!isWithin(root, real)) throw unusable("must lie in the workspace, and a link leads out of it");
-  await mkdir(path.dirname(real), { recursive: true });
-  await replaceFile(real, content);
+  await using folder = await openParent(root, real, true);
+  await replaceFile(folder.child(path.basename(real)), content);
   return real;
+}
+
+/** Opens the folder of a real path below the root. A link may have been put on its path meanwhile, or it may have gone. */
+async function openParent(root: string, real: string, create: boolean): Promise<ContainedFolder> {
+  const parts = path.relative(root, path.dirname(real)).split(path.sep).filter(Boolean);
+  const folder = await openContained(root, parts, create).catch((error: unknown) => {
+    throw error instanceof NotAFolder ? unusable("must lie in the workspace, in folders") : error;
+  });
+  if (folder === undefined) throw unusable("is not a file of the workspace");
+  return folder;
 }
 
 async function openFile(
@@ -68,15 +79,15 @@ async function openFile(
   if (workspace === undefined) throw unusable("needs a workspace folder to find the file in");
   const root = await realpath(workspace).catch(() => workspace);
   const real = await realpath(path.resolve(root, file)).catch(() => undefined);
-  if (real === undefined) throw unusable("is not a file of the workspace");
+  if (real === undefined || real === root) throw unusable("is not a file of the workspace");
   if (!isWithin(root, real)) throw unusable("must lie in the workspace");
   const name = path.basename(file);
   const extension = path.extname(name).toLowerCase();
   const mimeType = MIME_TYPES[extension] ?? "application/octet-stream";
   if (accept !== undefined && !accept.some((one) => isAccepted(one.toLowerCase(), extension, mimeType)))
     throw unusable(`must be one of: ${accept.join(", ")}`);
-  // A link or a pipe may have been put there meanwhile.
-  const handle = await openUnfollowed(real).catch(() => {
+  await using folder = await openParent(root, real, false);
+  const handle = await openUnfollowed(folder.child(path.basename(real))).catch(() => {
     throw unusable("is a file that can't be read");
   });
   const found = await handle.stat();

@@ -6,7 +6,6 @@ import { chooseOffered, isSameText, readChosen, textOf, type FilledField } from 
 import { MAX_READ_CHARACTERS, OPTIONS_TIMEOUT_MS } from "./control.ts";
 import type { Control, PageElement, Reading } from "./control.ts";
 
-/** Chooses among radio buttons or check boxes, native or custom. */
 export function fillChoices({ locator }: Control, filled: FilledField): Promise<string | undefined> {
   return choose(locator, filled.field, choiceOf(filled.value));
 }
@@ -119,7 +118,6 @@ export async function fillSlider({ locator }: Control, value: FieldValue): Promi
   return "can't be set to this value on the page";
 }
 
-/** Opens a combobox, types if it takes text, and picks an option. */
 export async function fillCombobox(control: Control, { field, value }: FilledField) {
   const { locator, facts } = control;
   const isInput = facts.tag === "input" || facts.isEditable;
@@ -151,7 +149,6 @@ export async function fillListbox(control: Control, { field, value }: FilledFiel
   return choose(control.locator.getByRole("option"), field, value);
 }
 
-/** The options that a combobox opens, which may be anywhere in the page. */
 async function optionsOf({ locator, frame }: Control): Promise<Locator> {
   const id = (await locator.getAttribute("aria-controls")) ?? (await locator.getAttribute("aria-owns"));
   const list =

@@ -92,7 +92,6 @@ const ROLES: Readonly<Record<string, ControlKind>> = {
 };
 const BUTTONS = new Set(["submit", "button", "reset", "image", "hidden"]);
 
-/** The kind of control that an element is; `undefined` when it is not a control. */
 export function kindOf({ tag, type, role, isEditable }: ElementFacts): ControlKind | undefined {
   if (tag === "select") return "select";
   if (tag === "textarea") return "text";

@@ -44,7 +44,6 @@ export async function fillControl(control: Control, filled: FilledField, workspa
   }
 }
 
-/** Reads a control, and compares it with what it was filled with. */
 export async function readControl(control: Control, filled: FilledField): Promise<Reading> {
   const { locator, kind } = control;
   const { field, value } = filled;

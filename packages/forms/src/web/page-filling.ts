@@ -17,7 +17,6 @@ const WHY_NOT: Readonly<Record<Extract<Found, string>, string>> = {
   ambiguous: "fits several elements of the page; say which with locate.selector",
 };
 
-/** Fills the fields of one page after another, as the pages show them. */
 export function fillPages(page: Page, fields: readonly FilledField[], workspace: string | undefined) {
   const left = new Map(fields.map((filled) => [filled.field.name, filled]));
   const readings: FieldReading[] = [];
@@ -46,7 +45,6 @@ export function fillPages(page: Page, fields: readonly FilledField[], workspace:
     readings,
     problems,
     here,
-    /** Fills the fields that the page shows, until no more appear. */
     async fillPage(): Promise<void> {
       here.clear();
       let ends = performance.now() + SETTLE_MS;
@@ -63,12 +61,10 @@ export function fillPages(page: Page, fields: readonly FilledField[], workspace:
         readings.push({ name, ...(await readControl(control, filled).catch(() => unread)) });
       }
     },
-    /** Whether the page shows a field that is not filled yet. */
     async showsMore(): Promise<boolean> {
       for (const { field } of left.values()) if (typeof (await find(field)) !== "string") return true;
       return false;
     },
-    /** Records the fields that no page has shown. */
     giveUp(): void {
       for (const name of left.keys()) problems.push({ field: name, message: why.get(name) ?? WHY_NOT.none });
     },

@@ -56,7 +56,6 @@ type Place = Pick<AuditProblem, "file"> & { line: number };
 /** Checks the lines of an audit log one after another. */
 export class ChainCheck {
   readonly problems: AuditProblem[] = [];
-  /** The number of lines that were read. */
   lines = 0;
   /** The expected hash. Absent once it was found. */
   #expect: string | undefined;

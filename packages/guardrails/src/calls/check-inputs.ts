@@ -135,7 +135,6 @@ function invalid({ server, tool }: GuardedCall, what: string, argument: string):
   });
 }
 
-/** Creates a `TOOL_NOT_ALLOWED` error for a call that a rule forbids. */
 export function notAllowed({ server, tool }: GuardedCall, reason: string, details: object = {}): CemError {
   return new CemError("TOOL_NOT_ALLOWED", `${server}.${tool} may not be called this way: ${reason}.`, {
     details: { server, tool, ...details },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { abandonOnAbort, CemError, matchTools, showArguments } from "@cem/core";
+import { abandonOnAbort, CemError, matchTools, showArguments, showName } from "@cem/core";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -17,8 +17,6 @@ import { annotationsOf, checkingGuard, type CallGuard, type GuardedCall } from "
 /** Maximum number of sessions whose answers are remembered. The least recently used one is forgotten first. */
 const MAX_SESSIONS = 10_000;
 const MAX_SHOWN_CHARACTERS = 1_500;
-/** Other names are quoted, since a name may be a sentence that looks like part of the question. */
-const PLAIN_NAME = /^[\w./-]{1,128}$/u;
 type Choices = Readonly<Record<string, ApprovalAnswer>>;
 /** Answers that apply only to the listed calls. */
 const ONCE: Choices = { No: "no", "Yes, this once": "once" };
@@ -50,7 +48,6 @@ async function choose(elicit: Elicit, message: string, choices: Choices, signal:
   return typeof chosen === "string" && Object.hasOwn(choices, chosen) ? (choices[chosen] ?? "no") : "no";
 }
 
-/** A call in a program that needs approval. */
 type PlannedCall = NonNullable<InvokeContext["planned"]>[number];
 
 /** Maximum number of calls listed in one question. A program with more asks for each call. */
@@ -69,7 +66,6 @@ interface Plan {
   left: PlannedCall[];
 }
 
-/** Describes the calls that a program will make, for one question about all of them. */
 function describePlan(stated: readonly PlannedCall[]): string {
   const lines = stated.map(
     ({ server, tool, args = null }) => `${shownName(server, tool)}: ${visibleArgs(args)}`,
@@ -83,7 +79,7 @@ export function describeApproval({ server, tool, args, reason }: Omit<ApprovalRe
 }
 
 function shownName(...parts: string[]): string {
-  return parts.map((part) => (PLAIN_NAME.test(part) ? part : visible(JSON.stringify(part)))).join(".");
+  return parts.map((part) => visible(showName(part))).join(".");
 }
 
 function visibleArgs(args: JsonValue): string {
@@ -282,7 +278,6 @@ export function approvalReason({
   };
 }
 
-/** Why a call that needs approval is refused. */
 const REFUSALS = {
   no: "the answer was no. That is final: do not do it in another way",
   unanswered: "nobody could be asked or nobody answered",

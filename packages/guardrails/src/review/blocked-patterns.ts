@@ -5,10 +5,7 @@ import type { KnownText } from "./values.ts";
 /** Timeout of all patterns together on one program. Linear ones take a few milliseconds. */
 const PATTERNS_TIMEOUT_MS = 500;
 
-/**
- * Parses a pattern: `rm\s+-rf` is a regular expression, `eval(` is not a valid one and is matched as text. Case is
- * ignored in both.
- */
+/** Parses a pattern: `rm\s+-rf` is a regular expression, `eval(` is none and is matched as text. Case is ignored in both. */
 export function parsePattern(written: string) {
   try {
     return { written, expression: new RegExp(written, "iu") };

@@ -27,13 +27,11 @@ export interface ProgramParts {
   calls: ScopedVisit[];
   /** Texts, including concatenated ones. */
   texts: ScopedVisit[];
-  /** `import(…)` expressions. */
   dynamicImports: ScopedVisit[];
   /** Assignments and updates (`n++`). */
   assignments: ScopedVisit[];
 }
 
-/** Walks the tree once, and sorts the nodes that rules inspect. */
 export function collectParts(root: Node): ProgramParts {
   const parts: ProgramParts = {
     length: root.end ?? 0,

@@ -7,7 +7,6 @@ import { LOADERS, MAX_SPECIFIER_CHARACTERS, type Values } from "./values.ts";
 
 const MAX_LINES = 5;
 
-/** Reports tools that are used without an import, with the line to add. */
 export function checkMissingImports(
   program: Program,
   { references }: ProgramParts,

@@ -14,7 +14,6 @@ export interface KnownText {
   text: string;
 }
 
-/** The longest name of a module. */
 export const MAX_SPECIFIER_CHARACTERS = 1_024;
 /** Maximum length of an origin. Longer chains of members are not tracked. */
 const MAX_ORIGIN_CHARACTERS = 2 * MAX_SPECIFIER_CHARACTERS;
@@ -27,7 +26,6 @@ const MAX_DEPTH = 64;
 /** Maximum number of values of a variable whose origins are tracked. */
 const MAX_VALUES = 8;
 
-/** The names of the global object. */
 const GLOBAL_OBJECTS = new Set(["globalThis", "self", "window", "global", "frames", "top"]);
 /** Modules whose exports are globals too. */
 const SAME_AS_GLOBAL: ReadonlyMap<string, Origin> = new Map([["process", "global.process"]]);
@@ -35,14 +33,12 @@ const SAME_AS_GLOBAL: ReadonlyMap<string, Origin> = new Map([["process", "global
 const OTHER_GLOBALS = new Set(["Deno", "module", "process", "require"]);
 /** Members of a function that stand for the function itself. */
 const SAME_FUNCTION = new Set(["call", "apply", "bind"]);
-/** Functions that load a module by its name. */
 export const LOADERS: ReadonlySet<Origin | undefined> = new Set([
   "global.require",
   "global.module.require",
   "global.process.getBuiltinModule",
   "global.process.mainModule.require",
 ]);
-/** Creates another `require`. */
 const CREATE_REQUIRE = /^module:(?:node:)?module(?:\.Module)?\.createRequire$/;
 const FUNCTION_NODE = /Function(?:Expression|Declaration)$|^Class(?:Expression|Declaration)$/;
 
@@ -99,7 +95,6 @@ export class Values {
     return this.textOf(property, scope);
   }
 
-  /** The origin of an expression, if known. */
   originOf(expression: Node, scope: Scope): Origin | undefined {
     const node = unwrapped(expression);
     return this.#once(this.#origins, node, () => {

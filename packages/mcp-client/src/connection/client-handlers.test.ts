@@ -1,10 +1,12 @@
 import { fileURLToPath } from "node:url";
-import type { Elicit, ElicitRequest } from "@cem/core";
+import type { Elicit, ElicitRequest, Sample } from "@cem/core";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { connect, node, twoEra } from "../../fixtures/servers.ts";
 import { createMcpInvoker } from "../../fixtures/invoker.ts";
 
 const signal = new AbortController().signal;
+const forms = fileURLToPath(new URL("../../fixtures/forms-server.ts", import.meta.url));
+const formsServer = { name: "forms", protocol: "legacy", transport: node(forms) } as const;
 const GREET = { server: "two-era", tool: "greet", args: {} };
 
 describe("a question of a server", () => {
@@ -104,8 +106,7 @@ describe.concurrent("questions of a server", () => {
   it("reach the user of their own call where another's model has not answered", async () => {
     const [thinking, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const asked: string[] = [];
-    const forms = fileURLToPath(new URL("../../fixtures/forms-server.ts", import.meta.url));
-    await using connections = connect([{ name: "forms", protocol: "legacy", transport: node(forms) }]);
+    await using connections = connect([formsServer]);
     const invoker = createMcpInvoker(connections);
     const call = (tool: string) =>
       invoker.invoke(
@@ -129,6 +130,29 @@ describe.concurrent("questions of a server", () => {
     await thinking.promise;
     expect([await call("ask"), await sampling]).toMatchObject([{ value: "asked" }, { value: "sampled" }]);
     expect(asked).toEqual(["ask"]);
+  });
+
+  it("go on through another call of the session where the one they were passed through ends", async () => {
+    const ending = new AbortController();
+    await using connections = connect([formsServer]);
+    const invoker = createMcpInvoker(connections);
+    const call = (tool: string, sample: Sample, ends = signal) =>
+      invoker.invoke(
+        { server: "forms", tool, args: { form: "plain" } },
+        { signal: ends, session: "ada", sample },
+      );
+    const silent: Sample = () => {
+      ending.abort();
+      return new Promise(() => {});
+    };
+    const answer: Sample = async () => ({
+      role: "assistant",
+      content: { type: "text", text: "so" },
+      model: "m",
+    });
+    const [first, second] = await Promise.all([call("hang", silent, ending.signal), call("sample", answer)]);
+    expect(first).toMatchObject({ error: { code: "ABORTED" } });
+    expect(second).toEqual({ ok: true, value: "sampled" });
   });
 
   it("end when the call that asked is cancelled", async () => {

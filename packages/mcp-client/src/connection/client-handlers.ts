@@ -1,7 +1,7 @@
 import { abandonOnAbort, nobodyAsked } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
 import { ProtocolError, type Client, type CreateMessageResult } from "@modelcontextprotocol/client";
-import { setWaiting, type CallInFlight, type RunningCalls } from "../transport/running-calls.ts";
+import { CALL_ENDED, setWaiting, type CallInFlight, type RunningCalls } from "../transport/running-calls.ts";
 import { isWebUrl } from "../transport/server-fetch.ts";
 
 /** Timeout of a question to a user or to a client's model. */
@@ -10,9 +10,7 @@ const ANSWER_TIMEOUT_MS = 10 * 60_000;
 /**
  * Creates a handler that passes elicitation requests to the user.
  *
- * Over HTTP and in 2026-07-28 the call that asks is known. Otherwise any of the connection's running calls may have asked:
- * all of them wait for the answer, and if the asking call ends, another one of the same session takes over. A request is
- * cancelled while calls of several sessions are running, so that it can't reach the wrong user.
+ * A request is cancelled while calls of several sessions are running, so that it can't reach the wrong user.
  *
  * @param elicit - Asks the user if no running call has its own `elicit`.
  * @returns a function that registers the handler at a client, before the handshake.
@@ -23,42 +21,26 @@ export function createElicitationHandler(
   elicit: Elicit | undefined,
   log: (level: "warn", message: string) => void,
 ): (client: Client) => void {
-  const { answering } = calls;
   const ask = async (
     asking: readonly CallInFlight[],
     request: (signal: AbortSignal) => ElicitRequest,
     outer: AbortSignal,
   ): Promise<ElicitAnswer> => {
-    const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-    const callers = (): CallInFlight[] =>
-      asking.filter((call) => call.elicit !== undefined && calls.has(call));
-    setWaiting(asking, true);
     try {
-      for (;;) {
-        // Servers ask in the order of the calls, mostly once per call.
-        const caller = callers().find((call) => !answering.has(call)) ?? callers().at(-1);
-        if (caller !== undefined) answering.add(caller);
-        const asker = caller?.elicit ?? elicit;
-        if (asker === undefined) throw new Error("the call that asked has ended");
-        const ends = caller === undefined ? signalOfLast(asking, calls) : calls.signalOf(caller);
-        const signal = AbortSignal.any([outer, late, ...(ends === undefined ? [] : [ends])]);
-        try {
+      return await askThrough(calls, asking, outer, {
+        canAsk: (call) => call.elicit !== undefined,
+        ask: async (caller, signal) => {
+          const asker = caller?.elicit ?? elicit;
+          if (asker === undefined) throw new Error(CALL_ENDED);
           const asked = request(signal);
-          const answer = await abandonOnAbort(asker(asked), signal);
+          const answer = await asker(asked);
           if (answer.action !== "cancel" || answer.reason === undefined) return answer;
           return cancel(asking, asked.message, answer.reason);
-        } catch (error) {
-          const goesOn = ends?.aborted === true && callers().length > 0;
-          if (!goesOn || outer.aborted || late.aborted) throw error;
-        } finally {
-          if (caller !== undefined) answering.delete(caller);
-        }
-      }
+        },
+      });
     } catch (error) {
       log("warn", `The question was not answered: ${error instanceof Error ? error.message : String(error)}`);
       return { action: "cancel" };
-    } finally {
-      setWaiting(asking, false);
     }
   };
 
@@ -90,6 +72,48 @@ export function createElicitationHandler(
   };
 }
 
+interface Asker<Answer> {
+  /** Whether a call has someone to ask. */
+  canAsk: (call: CallInFlight) => boolean;
+  ask: (caller: CallInFlight | undefined, signal: AbortSignal) => Promise<Answer>;
+}
+
+/**
+ * Passes on a request of a server through one of the calls that may have caused it. Over HTTP and in 2026-07-28 that call is
+ * known. Otherwise it may be any of the connection's running calls: all of them wait for the answer, and if the one that was
+ * chosen ends, another one of the same session takes over.
+ */
+async function askThrough<Answer>(
+  calls: RunningCalls,
+  asking: readonly CallInFlight[],
+  outer: AbortSignal,
+  { canAsk, ask }: Asker<Answer>,
+): Promise<Answer> {
+  const { answering } = calls;
+  const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const callers = (): CallInFlight[] => asking.filter((call) => canAsk(call) && calls.has(call));
+  setWaiting(asking, true);
+  try {
+    for (;;) {
+      // Servers ask in the order of the calls, mostly once per call.
+      const caller = callers().find((call) => !answering.has(call)) ?? callers().at(-1);
+      if (caller !== undefined) answering.add(caller);
+      const ends = caller === undefined ? signalOfLast(asking, calls) : calls.signalOf(caller);
+      const signal = AbortSignal.any([outer, late, ...(ends === undefined ? [] : [ends])]);
+      try {
+        return await abandonOnAbort(ask(caller, signal), signal);
+      } catch (error) {
+        const goesOn = ends?.aborted === true && callers().length > 0;
+        if (!goesOn || outer.aborted || late.aborted) throw error;
+      } finally {
+        if (caller !== undefined) answering.delete(caller);
+      }
+    }
+  } finally {
+    setWaiting(asking, false);
+  }
+}
+
 /** Aborts when the last of the calls ends. `undefined` if none is running. */
 function signalOfLast(asking: readonly CallInFlight[], calls: RunningCalls): AbortSignal | undefined {
   const running = asking.map((call) => calls.signalOf(call)).filter((signal) => signal !== undefined);
@@ -104,6 +128,7 @@ function signalOfLast(asking: readonly CallInFlight[], calls: RunningCalls): Abo
 
 /** JSON-RPC code of a refused sampling request, from the protocol's example. */
 const SAMPLING_REFUSED = -1;
+const NO_MODEL = "no client with a model is connected to this run";
 
 /** Forwards sampling requests of a server to the client of the call, and refuses those that belong to no call. */
 export function answerSampling(client: Client, server: string, calls: RunningCalls): void {
@@ -114,22 +139,18 @@ export function answerSampling(client: Client, server: string, calls: RunningCal
     if (new Set(asking.map(({ session }) => session)).size > 1) {
       throw refuse("calls of several sessions are running, and it is not known whose request it is");
     }
-    const callers = asking.filter(({ sample }) => sample !== undefined);
-    const caller = callers.find((call) => !calls.answering.has(call)) ?? callers.at(-1);
-    if (caller?.sample === undefined) throw refuse("no client with a model is connected to this run");
-    const ended = calls.signalOf(caller);
-    const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-    const signal = AbortSignal.any([mcpReq.signal, late, ...(ended === undefined ? [] : [ended])]);
-    setWaiting(asking, true);
-    calls.answering.add(caller);
+    if (asking.every(({ sample }) => sample === undefined)) throw refuse(NO_MODEL);
     try {
-      const request = { server, params: params as unknown as JsonObject, signal };
-      return (await abandonOnAbort(caller.sample(request), signal)) as unknown as CreateMessageResult;
+      return await askThrough(calls, asking, mcpReq.signal, {
+        canAsk: ({ sample }) => sample !== undefined,
+        ask: async (caller, signal) => {
+          if (caller?.sample === undefined) throw new Error(CALL_ENDED);
+          const answer = await caller.sample({ server, params: params as unknown as JsonObject, signal });
+          return answer as unknown as CreateMessageResult;
+        },
+      });
     } catch (error) {
       throw refuse((error instanceof Error ? error.message : String(error)).replace(/\.$/u, ""));
-    } finally {
-      calls.answering.delete(caller);
-      setWaiting(asking, false);
     }
   });
 }

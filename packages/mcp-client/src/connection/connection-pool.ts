@@ -11,14 +11,12 @@ const IDLE_MS = 10 * 60_000;
 /** The user of a connection. Users without a session are distinguished by their run or their `elicit`. */
 type ConnectionUser = Pick<CallOptions, "session" | "run" | "elicit">;
 
-/** A connection and its user. */
 interface Member {
   connection: Connection;
   /** The session it belongs to. Absent before its first call, when any session may take it. */
   session?: string | undefined;
   /** The run that uses the connection exclusively, until its signal aborts. */
   run?: { id: unknown; signal: AbortSignal } | undefined;
-  /** Number of running calls. */
   calls: number;
   /** Number of running requests that belong to no session, such as for the list of tools. */
   others: number;

@@ -25,8 +25,7 @@ import { openClient, type ConnectionHealth, type OpenClient } from "./open-clien
 const MAX_TIMEOUTS_PER_CALL = 10;
 /** The reason sent to servers for a cancelled request, whatever the actual reason. */
 const NO_LONGER_WANTED = "The answer is no longer wanted.";
-const LIST_CHANGED_DEBOUNCE_MS = 50;
-const LIST_CHANGED_MAX_WAIT_MS = 500;
+const LIST_CHANGED_INTERVAL_MS = 100;
 const TERMINATE_TIMEOUT_MS = 1_000;
 
 interface RequestOptions extends CallOptions, Pick<CallInFlight, "isList"> {}
@@ -58,7 +57,6 @@ export interface RunOptions {
   call: CallInFlight;
 }
 
-/** Sends a request on an open connection. */
 export type Run<T> = (open: OpenClient, options: RunOptions) => Promise<T>;
 
 /** Creates a connection to a server. The server is started and connected on first use. */
@@ -186,7 +184,6 @@ export function createConnection(settings: McpServerSettings, context: Connectio
     }
   };
 
-  /** Returns the open connection, or a new one. */
   const acquire = (signal: AbortSignal): OpenClient | Promise<OpenClient> => {
     assertUsable();
     // The transport may have closed before `onclose` was set.
@@ -300,23 +297,14 @@ export function createConnection(settings: McpServerSettings, context: Connectio
   };
 }
 
-/**
- * Handles a list-changed notification. The list is fetched again when needed, since the SDK would keep waiting while
- * notifications continue.
- */
+/** Handles list-changed notifications at intervals: the SDK would keep waiting while they continue. */
 function onListChanged(onChanged: () => void) {
   let timer: NodeJS.Timeout | undefined;
-  let since = 0;
   const tell = (): void => {
     timer = undefined;
     onChanged();
   };
-  const wait = (): void => {
-    if (timer === undefined) {
-      since = performance.now();
-      timer = setTimeout(tell, LIST_CHANGED_DEBOUNCE_MS).unref();
-    } else if (performance.now() - since < LIST_CHANGED_MAX_WAIT_MS) timer.refresh();
-  };
+  const wait = (): void => void (timer ??= setTimeout(tell, LIST_CHANGED_INTERVAL_MS).unref());
   return { autoRefresh: false, debounceMs: 0, onChanged: wait };
 }
 

@@ -29,7 +29,6 @@ export function createSubscriptions(current: () => OpenClient[], onRenewed: (uri
     await Promise.all(renewing);
   };
   return {
-    /** Notes that a session subscribed to a resource. */
     add: (opened: OpenClient, uri: string, session: string | undefined): void => {
       opened.watched.add(uri);
       watching.set(uri, (watching.get(uri) ?? new Set()).add(session));

@@ -54,7 +54,6 @@ export async function listenForCallback(port: number, state: string) {
   const address = server.address() as AddressInfo;
   return {
     port: address.port,
-    /** The redirect URI. */
     url: `http://${HOST}:${address.port}${PATH}`,
     /** Waits for the authorization response. @throws CemError `AUTH_FAILED` when it reports an error. */
     wait: (signal: AbortSignal) => abandonOnAbort(outcome.promise, signal),

@@ -18,7 +18,6 @@ import { storeKey } from "./sign-in-file.ts";
 import { createTokenFetch, MAX_REASON_CHARACTERS, TokenFailure } from "./token-requests.ts";
 import { createFileTokenStore, createMemoryTokenStore, type TokenStore } from "./token-store.ts";
 
-/** How long the user has to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 /** The fraction of a call's timeout for the authorization server, so that its delay is not attributed to the MCP server. */
 const RENEWAL_SHARE = 0.8;

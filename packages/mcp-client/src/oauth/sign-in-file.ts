@@ -14,7 +14,6 @@ export function storeKey(url: string, clientId?: string): string {
   return `${plainUrl(url)}#${hash("sha256", JSON.stringify([search, clientId]))}`;
 }
 
-/** The file of a sign-in in a folder, by its key. */
 export function signInFile(folder: string, key: string): string {
   return join(folder, `${hash("sha256", key).slice(0, 32)}.json`);
 }

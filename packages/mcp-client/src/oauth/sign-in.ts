@@ -27,16 +27,13 @@ export interface SignIn extends AuthProvider {
 }
 
 interface SignInSettings {
-  /** The server's name. */
   server: string;
-  /** The customer whose sign-in it is. */
   customer?: string | undefined;
   /** The key of the server in the store, see `storeKey`. */
   url: string;
   settings: AuthSettings;
   clientName: string;
   store: TokenStore;
-  /** How long the authorization server may take, in milliseconds. */
   timeoutMs: number;
 }
 
@@ -182,11 +179,8 @@ function createProvider(options: SignInSettings): OAuthClientProvider {
 
 interface OAuthProviderSettings extends Pick<SignInSettings, "url" | "clientName" | "store"> {
   settings: AuthorizationCodeSettings;
-  /** The redirect URI of the client. */
   redirectUrl: string;
-  /** The `state` parameter of the authorization request. */
   state: string;
-  /** Opens the authorization URL for the user. */
   redirect: (url: URL) => Promise<void>;
 }
 
@@ -257,7 +251,6 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
   };
 }
 
-/** Changes a stored sign-in. */
 export async function update(store: TokenStore, url: string, change: Partial<TokenRecord>): Promise<void> {
   const record = (await store.read(url)) ?? { version: 1 as const, url };
   await store.write({ ...record, ...change });

@@ -6,7 +6,6 @@ import { plainUrl } from "./sign-in-file.ts";
 
 /** Maximum length of an authorization server's text in errors. */
 export const MAX_REASON_CHARACTERS = 300;
-/** Secret parameters of a token request. */
 const SECRET_PARAMETERS = ["refresh_token", "client_secret", "code", "code_verifier"];
 /** Errors that don't concern the request: the authorization server is temporarily unable to decide. */
 const TEMPORARY_ERRORS = new Set(["server_error", "temporarily_unavailable", "slow_down"]);
@@ -31,7 +30,6 @@ export class TokenFailure extends OAuthError {
     this.cause = cause;
   }
 
-  /** Whether the authorization server no longer knows the client. */
   get refusesClient(): boolean {
     return CLIENT_ERRORS.has(this.refusal ?? "");
   }

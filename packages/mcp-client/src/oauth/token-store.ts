@@ -19,7 +19,6 @@ const recordSchema = z.object({
 /** A stored sign-in: the client registration and the tokens for one server. */
 export type TokenRecord = z.infer<typeof recordSchema>;
 
-/** Stores sign-ins by the server's key. */
 export interface TokenStore {
   read(url: string): Promise<TokenRecord | undefined>;
   write(record: TokenRecord): Promise<void>;
@@ -27,7 +26,6 @@ export interface TokenStore {
   exclusively(url: string, action: () => Promise<void>, options: FileLockOptions): Promise<void>;
 }
 
-/** Creates an in-memory store. */
 export function createMemoryTokenStore(): TokenStore {
   const records = new Map<string, TokenRecord>();
   const turns = new Shares(1);

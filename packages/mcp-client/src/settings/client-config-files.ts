@@ -1,6 +1,5 @@
 import { posix, win32 } from "node:path";
 
-/** A program whose MCP server configuration can be read. */
 export type McpClientName =
   | "claude-desktop"
   | "claude-code"
@@ -14,7 +13,6 @@ export type McpClientName =
 
 /** The folders and the platform that decide where configuration files are. */
 export interface ClientConfigLocations {
-  /** The user's home folder. */
   home: string;
   /** The project folder, whose configuration files are read too. */
   cwd: string;
@@ -23,19 +21,14 @@ export interface ClientConfigLocations {
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** A configuration file of another MCP client. */
 export interface ConfigFile {
   client: McpClientName;
   scope: "user" | "project";
-  /** The file's path. */
   file: string;
   /** The key of the object that holds the servers by name. */
   key: "mcpServers" | "servers" | "context_servers" | "mcp_servers" | "mcp";
-  /** @defaultValue JSON with comments */
-  format?: "toml" | undefined;
 }
 
-/** The path functions of a platform. */
 export function pathsOf(platform: NodeJS.Platform): typeof posix {
   return platform === "win32" ? win32 : posix;
 }
@@ -73,8 +66,8 @@ export function clientConfigFiles({ home, cwd, platform, environment }: ClientCo
     user("windsurf", "mcpServers", home, ".codeium", "mcp_config.json"),
     user("zed", "context_servers", zed, "settings.json"),
     project("zed", "context_servers", ".zed", "settings.json"),
-    { ...user("codex", "mcp_servers", codex, "config.toml"), format: "toml" },
-    { ...project("codex", "mcp_servers", ".codex", "config.toml"), format: "toml" },
+    user("codex", "mcp_servers", codex, "config.toml"),
+    project("codex", "mcp_servers", ".codex", "config.toml"),
     user("gemini", "mcpServers", home, ".gemini", "settings.json"),
     project("gemini", "mcpServers", ".gemini", "settings.json"),
     ...["opencode.json", "opencode.jsonc"].flatMap((name) => [

@@ -78,7 +78,7 @@ async function readConfig(config: ConfigFile, locations: ClientConfigLocations):
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR" ? nothing : problem(`It can't be read (${code}).`);
   }
-  if (config.format === "toml") {
+  if (file.endsWith(".toml")) {
     const { parse: parseToml, TomlError } = await import("smol-toml");
     try {
       return result(parseToml(text));
@@ -98,7 +98,6 @@ async function readConfig(config: ConfigFile, locations: ClientConfigLocations):
   return result(data);
 }
 
-/** How a file switches servers off outside of their entries. */
 function switchesOff(
   data: unknown,
   { client, scope }: ConfigFile,
@@ -162,7 +161,6 @@ function toFound(
   });
 }
 
-/** The placeholders that clients fill themselves. */
 function placeholders(folder: string, { home, platform }: ClientConfigLocations): Translation["fill"] {
   const paths = pathsOf(platform);
   return new Map([
@@ -177,7 +175,6 @@ function placeholders(folder: string, { home, platform }: ClientConfigLocations)
 
 interface Translation {
   client: McpClientName;
-  /** Values of placeholders that the client fills. */
   fill: ReadonlyMap<string, string>;
   unresolved: Set<string>;
 }
@@ -228,7 +225,6 @@ const SIGN_IN_KEYS = new Map([
   ["scopes", "scopes"],
 ]);
 
-/** Converts an entry to the most common form. */
 const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>> = {
   windsurf: ({ serverUrl, ...rest }) => ({ ...rest, url: serverUrl ?? rest["url"] }),
   zed({ enabled, command, ...rest }) {
@@ -310,7 +306,6 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** Maps variable names to placeholders of the same name. */
 function references(names: unknown): Record<string, string> {
   const texts = (Array.isArray(names) ? names : []).filter((name) => typeof name === "string");
   return Object.fromEntries(texts.map((name) => [name, `\${${name}}`]));

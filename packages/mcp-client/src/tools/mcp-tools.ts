@@ -81,7 +81,6 @@ export function createMcpTools(settings: McpToolsSettings) {
   return {
     /** The servers by name, in the order of the settings. */
     servers: servers.byName,
-    /** The generated tools, for a bridge to call. */
     source,
     /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
     readListed: async (folder: string) => (await folders.read(folder))?.server,
@@ -99,7 +98,6 @@ export function createMcpTools(settings: McpToolsSettings) {
      * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
      */
     generate: (options?: GenerateOptions) => generateServers(parts, options),
-    /** Contacts all enabled servers concurrently. */
     examine: (options?: ExamineOptions) => examineServers(parts, options),
     /**
      * The connections, for use with one server.
@@ -107,7 +105,6 @@ export function createMcpTools(settings: McpToolsSettings) {
      * @throws the error in the server's settings.
      */
     connectionsFor: servers.connectionsFor,
-    /** The folder of a server's generated tools, absolute. */
     folderOf: servers.folderOf,
     /** Finds the names that a tool has in code. Connects to nothing. */
     findNameInCode: namesInCode(settings.servers, settings.serversDir, folders),

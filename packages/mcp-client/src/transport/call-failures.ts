@@ -39,10 +39,8 @@ export function serverClosed(server: string): CemError {
   return new CemError("SERVER_CLOSED", message, { details: { server } });
 }
 
-/** The facts about the server for {@link toServerError}. */
 export interface FailureContext {
   server: string;
-  /** Removes the server's secrets from messages. */
   redact: HideSecrets;
   /** The setting with the token for a server without sign-in. */
   setting?: string | undefined;

@@ -19,7 +19,6 @@ const arrived = new Map<string, UnreadAnswer>();
 export class AnswerRoom {
   #bytes = 0;
 
-  /** Whether the answer may grow to this many bytes. */
   holds(bytes: number): boolean {
     const more = Math.max(0, bytes - LARGE_BYTES) - this.#bytes;
     if (more > 0 && heldBytes + more > MAX_HELD_BYTES) return false;
@@ -51,9 +50,7 @@ export class AnswerRoom {
   }
 }
 
-/** A tool answer that was not parsed. */
 export interface UnreadAnswer {
-  /** The raw message. */
   bytes: Uint8Array;
   /** Releases its reservation. */
   release: () => void;

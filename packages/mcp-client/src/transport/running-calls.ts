@@ -3,6 +3,9 @@ import type { Deadline } from "@cem/bridge";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import type { CallOptions, UnansweredQuestion } from "../connection/connection-types.ts";
 
+/** Why a request of a server is given up. */
+export const CALL_ENDED = "the call that asked has ended";
+
 /** A running call, as seen by the handlers of a server's requests. */
 export interface CallInFlight extends Pick<CallOptions, "onWaiting" | "elicit" | "sample" | "session"> {
   /** Paused while the user is asked. */
@@ -63,7 +66,7 @@ export class RunningCalls {
   end(call: CallInFlight): void {
     const ended = this.#calls.get(call);
     this.#calls.delete(call);
-    ended?.abort(new Error("the call that asked has ended"));
+    ended?.abort(new Error(CALL_ENDED));
   }
 
   has(call: CallInFlight): boolean {

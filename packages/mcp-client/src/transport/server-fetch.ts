@@ -78,7 +78,6 @@ async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The protocol message in a request body. */
 function messageIn(body: unknown): JsonObject | undefined {
   const message = typeof body === "string" ? (parseJson(body) as JsonValue | undefined) : undefined;
   return isObject(message) ? message : undefined;

@@ -14,7 +14,6 @@ function emptyMinute() {
 export class Activity {
   readonly #minutes = new Map<number, ReturnType<typeof emptyMinute>>();
 
-  /** Counts an ended run. */
   count({ ms, hasFailed, tokensSaved }: { ms: number; hasFailed: boolean; tokensSaved: number }): void {
     const now = Math.floor(Date.now() / MINUTE_MS);
     for (const minute of this.#minutes.keys()) {

@@ -30,12 +30,10 @@ const STATUSES: Readonly<Record<string, number>> = {
   AGENT_DISPOSED: 503,
 };
 
-/** The context of one request's handler. */
 export interface ApiScope {
   client: ServedClient;
   board: RunBoard;
   parts: ConsoleParts;
-  /** The JSON of the request's body. */
   body: unknown;
 }
 
@@ -54,7 +52,6 @@ type Checked<Given extends Input> = {
   [Part in keyof Given]: Given[Part] extends z.ZodType ? z.output<Given[Part]> : undefined;
 };
 
-/** One operation of the API: its description and its handler. */
 export interface ApiRoute {
   method: "get" | "post" | "put" | "delete";
   /** In OpenAPI syntax: `/runs/{id}`. */
@@ -116,7 +113,6 @@ export function declareRoute<Answer extends z.ZodType, Given extends Input = Inp
   };
 }
 
-/** Converts one of our errors to a response. */
 export function answerError(error: CemError): Response {
   const { code, message } = forClients(toErrorInfo(error));
   return errorAnswer(STATUSES[code] ?? 400, code, message);

@@ -14,7 +14,7 @@ import {
   type ToolCallRecord,
 } from "@cem/core";
 import { faultOf } from "../runs/questions.ts";
-import type { Run, RunFacts, RunWatcher } from "../runs/run.ts";
+import { describeWait, type Run, type RunFacts, type RunWatcher } from "../runs/run.ts";
 import { RunSummary, type RunDetails } from "./schemas.ts";
 
 /** Limit for the task or code, and for printed output. The rest is truncated, and the answer says so. */
@@ -67,6 +67,8 @@ export function recordRun(
     startedAt: run.since.toISOString(),
     status: "running",
     input: "",
+    inputIsCut: isCut(input),
+    codeIsCut: false,
     stages: [],
     calls: 0,
     toolCalls: [],
@@ -80,9 +82,9 @@ export function recordRun(
   };
 
   /** Replaces values by tokens, after names were recognized by a model if there is one. */
-  async function hide<Data>(data: Data, isLate = false): Promise<Data> {
+  async function hide<Data>(data: Data, how: { isCut?: boolean; isLate?: boolean } = {}): Promise<Data> {
     try {
-      return redactor === undefined ? data : await tokenizeInTurns(redactor, data, { ...scope, isLate });
+      return redactor === undefined ? data : await tokenizeInTurns(redactor, data, { ...scope, ...how });
     } catch {
       // Data that can't be redacted is not shown.
       return (typeof data === "string" ? "" : Array.isArray(data) ? [] : {}) as Data;
@@ -115,22 +117,26 @@ export function recordRun(
     underWay = undefined;
     const error = result === undefined ? toErrorInfo(thrown) : result.error;
     const value = result?.value ?? undefined;
+    const output = result?.output ?? `${seen.output}${last}`;
+    const code = result?.code ?? "";
     const isLarge = (JSON.stringify(value) ?? "").length > MAX_VALUE_CHARACTERS;
     const shown = await hide(
       {
-        output: cut(result?.output ?? `${seen.output}${last}`),
+        output: cut(output),
         notes: [...(result?.notes ?? []), ...(result?.warnings ?? [])],
         ...(value !== undefined && !isLarge && { value }),
-        ...(result === undefined ? shownError(error) : endOf({ ...result, code: cut(result.code) })),
+        ...(result === undefined
+          ? shownError(error)
+          : endOf({ ...result, code: cut(code), codeIsWhole: !isCut(code) })),
       },
-      true,
+      { isLate: true, isCut: isCut(output) || isCut(code) },
     );
     Object.assign(seen, shown);
     seen.valueIsLeftOut = isLarge;
     seen.ms = Date.now() - begun;
     seen.status = statusOfRun(result, error);
     if (result !== undefined) {
-      seen.outputIsCut = result.outputDroppedBytes > 0 || result.output.length > MAX_TEXT_CHARACTERS;
+      seen.outputIsCut = result.outputDroppedBytes > 0 || isCut(result.output);
       // Refused code and tools that ran in the guest have no events.
       seen.calls = result.toolCalls.length;
       seen.toolCalls = result.toolCalls.slice(0, MAX_KEPT_CALLS).map(callOf);
@@ -164,7 +170,7 @@ export function recordRun(
       switch (event.type) {
         case "waiting":
           seen.status = "waiting";
-          seen.stages.push({ stage: event.workers === 0 ? "no worker takes runs" : "in the queue" });
+          seen.stages.push({ stage: describeWait(event) });
           break;
         case "stage-started":
           if (seen.status === "waiting") {
@@ -176,8 +182,8 @@ export function recordRun(
         case "generated":
           time(event.ms);
           seen.origin = event.origin;
-          void hide(cut(event.code)).then((code) => {
-            if (!recorded.hasEnded) seen.code = code;
+          void hide(cut(event.code), { isCut: isCut(event.code) }).then((code) => {
+            if (!recorded.hasEnded) Object.assign(seen, { code, codeIsCut: isCut(event.code) });
             return onChange(recorded);
           });
           break;
@@ -225,7 +231,7 @@ export function recordRun(
     },
     end: () => underWay?.run.end(new CemError("ABORTED", "The run was ended in the console.")),
   };
-  void hide(cut(input)).then((shown) => {
+  void hide(cut(input), { isCut: isCut(input) }).then((shown) => {
     seen.input = shown;
     return onChange(recorded);
   });
@@ -234,6 +240,10 @@ export function recordRun(
 
 function cut(text: string): string {
   return text.slice(0, MAX_TEXT_CHARACTERS);
+}
+
+function isCut(text: string): boolean {
+  return text.length > MAX_TEXT_CHARACTERS;
 }
 
 /** A call as shown in the console. */
@@ -257,7 +267,6 @@ export function countRedactions(data: unknown): { type: string; values: number }
     .toSorted((one, other) => one.type.localeCompare(other.type));
 }
 
-/** Adds derived counts to a run. */
 export function withCounts(run: Uncounted): RunDetails {
   const redactions = countRedactions(run);
   return {
@@ -271,16 +280,17 @@ export function withCounts(run: Uncounted): RunDetails {
 }
 
 type Ended = Pick<TaskResult, "code" | "origin" | "isolation" | "timings" | "contextTokens"> & {
+  codeIsWhole: boolean;
   error: ShownError;
 };
 type ShownError = Pick<ErrorInfo, "code" | "message"> | null;
 
 /** The end of a run as the API reports it, from its result or its record. */
-export function endOf({ code, origin, error, isolation, timings, contextTokens }: Ended) {
+export function endOf({ code, codeIsWhole, origin, error, isolation, timings, contextTokens }: Ended) {
   const { direct, used, saved, spent } = contextTokens;
   return {
     origin,
-    ...(code !== "" && { code }),
+    ...(code !== "" && { code, codeIsCut: !codeIsWhole }),
     ...shownError(error),
     stages: Object.entries(timings)
       .filter(([stage]) => stage !== "total")

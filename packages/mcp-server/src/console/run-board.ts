@@ -28,7 +28,6 @@ export class RunBoard {
   readonly #changed = new Set<RecordedRun>();
   /** By audience, most recently active last. */
   readonly #activity = new Map<string, Activity>();
-  /** When the board started. */
   readonly since = new Date();
 
   /** Starts to follow a run. */
@@ -45,7 +44,6 @@ export class RunBoard {
     return this.#of(audience).toReversed();
   }
 
-  /** A kept run that the audience may see. */
   find(id: string, audience: string): RecordedRun | undefined {
     const run = this.#runs.get(id);
     return run?.audience === audience ? run : undefined;
@@ -64,22 +62,16 @@ export class RunBoard {
     return this.#activity.get(audience) ?? new Activity();
   }
 
-  /** Forgets the runs of a deleted audience. */
   forget(audience: string): void {
     this.#activity.delete(audience);
     for (const { id } of this.#of(audience)) this.#runs.delete(id);
   }
 
-  /** The number of listeners of an audience. */
   listening(audience: string): number {
     return [...this.#listeners].filter((one) => one.audience === audience).length;
   }
 
-  /**
-   * Calls the listener after a run of the audience changed.
-   *
-   * @returns a function that unsubscribes.
-   */
+  /** @returns a function that unsubscribes. */
   subscribe(audience: string, listener: Listener): () => void {
     const listening = { audience, listener };
     this.#listeners.add(listening);

@@ -9,7 +9,6 @@ const RunId = z.object({ id: z.string() });
 const QuestionId = z.object({ id: z.string(), question: z.string() });
 const UNDER_WAY: ReadonlySet<string> = new Set(["waiting", "running", "asking"]);
 
-/** Tasks and runs: start, list, follow, answer, end. */
 export const RUN_ROUTES = [
   declareRoute("POST /tasks", {
     operationId: "startTask",
@@ -149,6 +148,8 @@ function toDetails(record: RunRecord): schemas.RunDetails {
     startedAt,
     ms,
     input,
+    inputIsCut: !record.inputIsWhole,
+    codeIsCut: false,
     ...endOf(record),
     calls: calls.length + callsLeftOut,
     toolCalls: calls.map(withData),

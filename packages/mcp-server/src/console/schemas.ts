@@ -27,7 +27,9 @@ export const ErrorAnswer = z
 
 const RunStatus = z
   .enum(["waiting", "running", "asking", ...RECORDED_STATUSES])
-  .describe("waiting: no worker has taken it yet. asking: it waits for a person's answer.");
+  .describe(
+    "waiting: no worker has taken it, or other runs of its client come first. asking: it waits for a person's answer.",
+  );
 
 const Redaction = named("Redaction", { type: text, values: count });
 
@@ -73,7 +75,9 @@ const Question = named("Question", {
 
 export const RunDetails = RunSummary.extend({
   input: text,
+  inputIsCut: z.boolean().describe("Only its beginning is kept."),
   code: text.optional(),
+  codeIsCut: z.boolean(),
   origin: z.enum(["rules", "llm", "given"]).optional(),
   stages: z
     .array(z.object({ stage: text, ms: ms.optional() }))

@@ -27,7 +27,6 @@ const MAX_DRAIN_MS = 2_000;
 
 /** An MCP transport over HTTP. */
 export interface HttpTransport {
-  /** The path where clients connect. */
   readonly path: string;
   /** Open sessions, or streams, and whether a new client would be refused. */
   readonly sessions: Pick<Sessions<unknown>, "size" | "isFull">;
@@ -48,11 +47,7 @@ interface HttpAppParts {
   host: string;
 }
 
-/**
- * Creates the HTTP app, which logs, counts, checks and routes requests.
- *
- * @throws CemError `AUTH_INVALID`, or `OPTION_INVALID` for an address of a proxy.
- */
+/** @throws CemError `AUTH_INVALID`, or `OPTION_INVALID` for an address of a proxy. */
 export function createHttpApp(parts: HttpAppParts) {
   const { server, transport, logger, proxies } = parts;
   const metrics = createMetrics(server.runs, () => transport.sessions.size);

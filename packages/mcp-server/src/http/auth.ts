@@ -35,7 +35,6 @@ export interface IssuerAuthSettings {
 /** How clients authorize: with a shared token, or with tokens of an OAuth issuer. */
 export type AuthSettings = TokenAuthSettings | IssuerAuthSettings;
 
-/** Checks the authorization of requests. */
 export interface Authenticator {
   /** Returns the client of an Authorization header, or the response that refuses the request. */
   check(authorization: string | undefined): Promise<{ authInfo: AuthInfo } | { refusal: Response }>;

@@ -15,14 +15,9 @@ const KEPT_BACK: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-/** Handles a request whose body was read. */
 export type HandleRequest = (request: Request, options: McpHandlerRequestOptions) => Promise<Response>;
 
-/**
- * Forwards a request to the replica that holds its session or run.
- *
- * @returns its answer; `undefined` if this replica holds it, or no replica does any longer.
- */
+/** Forwards a request to the replica that holds its session or run. `undefined` if it is this one, or no replica does any longer. */
 export async function forwardToOwner(
   replicas: Replicas,
   request: Request,

@@ -118,7 +118,6 @@ export interface HealthServing {
   close(): Promise<void>;
 }
 
-/** Adds the liveness and readiness routes for orchestrators. */
 export function routeHealth<Env extends HonoEnv>(app: Hono<Env>, report: Probe): void {
   app.all("/healthz", () => textAnswer(200, "ok"));
   app.all("/readyz", async () => {

@@ -20,11 +20,7 @@ const REASONS: Readonly<Record<string, readonly [reason: string, words: string]>
   ENOTFOUND: ["not-found", "there is no host of this name"],
 };
 
-/**
- * Listens for clients, with per-client limits.
- *
- * @throws CemError `ADDRESS_UNUSABLE`
- */
+/** Listens for clients, with per-client limits. @throws CemError `ADDRESS_UNUSABLE` */
 export async function listenForClients(
   host: string,
   port: number,

@@ -82,7 +82,6 @@ function plain(name: string): string {
   return name.replaceAll(".", "_");
 }
 
-/** The answer to a scrape. */
 export async function answerMetrics(registry: Registry): Promise<Response> {
   return new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } });
 }

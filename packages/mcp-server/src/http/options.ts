@@ -59,7 +59,6 @@ export interface HttpOptions {
   sessionIdleMs?: number | undefined;
 }
 
-/** Every option's name. */
 export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
   transport: true,
   host: true,

@@ -98,7 +98,6 @@ export class Sessions<T> {
     };
   }
 
-  /** Notes that a tool is called in a session. */
   markWorked(id: string): void {
     const session = this.#sessions.get(id);
     if (session !== undefined) session.worked = true;

@@ -59,7 +59,6 @@ export function createKeptRuns(onForgotten: (run: Run) => void) {
       return kept.size;
     },
     get: (id: string): Run | undefined => kept.get(id)?.run,
-    /** Whether a run of a client would be kept. */
     hasRoomFor(quotaOwner: string | undefined): boolean {
       const own = of(quotaOwner);
       const isEnough = own.length < MAX_KEPT_RUNS_PER_CLIENT || own.some(({ run }) => run.finished);

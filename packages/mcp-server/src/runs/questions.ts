@@ -177,11 +177,7 @@ export function readAnswers(questions: Questions, { mcpReq }: ServerContext): An
   return answers;
 }
 
-/**
- * Gets the client's answers to questions during its call.
- *
- * @returns `undefined` if they have to be asked by {@link askLater}.
- */
+/** Gets the client's answers to questions during its call; `undefined` if they have to be asked by {@link askLater}. */
 export async function answersTo(questions: Questions, context: ServerContext): Promise<Answers | undefined> {
   if (context.mcpReq.envelope === undefined) return askNow(questions, context);
   const unaskable = cancelUnaskable(questions, context);
@@ -286,11 +282,7 @@ function checkOf(request: ElicitRequest & { mode: "form" }): StandardSchemaWithJ
   return fromJsonSchema<Content>(request.requestedSchema);
 }
 
-/**
- * Explains why an answer does not fit the schema of its question.
- *
- * @returns `undefined` if it fits.
- */
+/** Explains why an answer does not fit the schema of its question; `undefined` if it fits. */
 export async function faultOf(answer: ElicitAnswer, request: ElicitRequest): Promise<string | undefined> {
   if (answer.action !== "accept" || request.mode === "url") return undefined;
   const checked = await checkOf(request)["~standard"].validate(answer.content ?? {});

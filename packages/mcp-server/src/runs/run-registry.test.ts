@@ -3,7 +3,11 @@ import { CemError } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { openMetrics } from "../http/metrics.ts";
-import { MAX_KEPT_RUNS_PER_CLIENT } from "../limits.ts";
+import {
+  MAX_ACTIVE_RUNS_PER_CLIENT,
+  MAX_ASKING_RUNS_PER_CLIENT,
+  MAX_KEPT_RUNS_PER_CLIENT,
+} from "../limits.ts";
 import { RunRegistry } from "./run-registry.ts";
 import type { RunRequest, RunView } from "./run.ts";
 
@@ -59,7 +63,7 @@ describe("RunRegistry", () => {
         id: expect.stringMatching(/^run-[\w-]{12}$/),
         output: "one\ntwo\n",
         since: expect.any(Date),
-        isWaiting: false,
+        waitsFor: undefined,
       });
       expect([runs.active, runs.kept]).toEqual([1, 1]);
     });
@@ -253,9 +257,12 @@ describe("RunRegistry", () => {
       );
       const print = (text: string): void => emit?.({ type: "output", chunk: { stream: "stdout", text } });
       emit?.({ type: "waiting", workers: 0 });
-      expect(await runs.wait(id, waiter)).toMatchObject({ state: "running", isWaiting: true });
+      expect(await runs.wait(id, waiter)).toMatchObject({
+        state: "running",
+        waitsFor: "no worker takes runs",
+      });
       print("more\n");
-      expect(await runs.wait(id, waiter)).toMatchObject({ isWaiting: false, output: "more\n" });
+      expect(await runs.wait(id, waiter)).toMatchObject({ waitsFor: undefined, output: "more\n" });
       expect(await runs.wait(id, waiter)).toMatchObject({ output: "" });
       print("x".repeat(300_000));
       expect(await runs.wait(id, waiter)).toMatchObject({ output: "x".repeat(256 * 1024 - 5) });
@@ -360,6 +367,54 @@ describe("RunRegistry", () => {
     await Promise.all([runs.close(), slow.close()]);
     await own;
     expect(happened).toEqual(["kept left"]);
+  });
+
+  it("lets runs that wait for an answer keep no place of others, up to a bound, and says what a run waits for", async () => {
+    const client = (begin: RunRequest["begin"]) => runs.start(request(begin, "ada", "ada"));
+    const asks = async ({ onElicit, signal: ended }: ExecuteOptions): Promise<TaskResult> => {
+      const form = { mode: "form", server: "s", message: "?", requestedSchema: {}, signal: ended } as never;
+      await Promise.all([onElicit?.(form), onElicit?.(form)]);
+      return finished;
+    };
+    const asking = MAX_ACTIVE_RUNS_PER_CLIENT + MAX_ASKING_RUNS_PER_CLIENT;
+    const ids: string[] = [];
+    while (ids.length < asking) {
+      expect(await client(async () => finished)).toMatchObject({ state: "finished" });
+      ids.push(idOf(await client(asks)));
+    }
+    const events: unknown[] = [];
+    const onEvent = (event: unknown) => void events.push(event);
+    const id = idOf(await runs.start({ ...request(async () => finished, "ada", "ada"), onEvent }));
+    expect(events).toEqual([{ type: "waiting", asking: MAX_ACTIVE_RUNS_PER_CLIENT }]);
+    const after = { ...waiter, owner: "ada" };
+    const view = { state: "running", waitsFor: "behind runs that wait for an answer" };
+    expect(await runs.wait(id, after)).toMatchObject(view);
+    const answers = [...runs.questionsOf(ids[0] ?? "", "ada").keys()].map((key) => [
+      key,
+      { action: "decline" },
+    ]);
+    await runs.answer(ids[0] ?? "", new Map(answers as never), after);
+    expect(await runs.wait(id, after)).toMatchObject({ state: "finished" });
+  });
+
+  it("answers calls that wait for such a run with its id, since it goes on without this server", async () => {
+    const question = { mode: "form", server: "s", message: "?", requestedSchema: {}, signal } as never;
+    const begin =
+      (isAsking: boolean) =>
+      async ({ rejoin, onElicit }: ExecuteOptions): Promise<TaskResult> => {
+        const left = new Promise((resolve) => rejoin?.leave?.addEventListener("abort", resolve));
+        if (isAsking) await onElicit?.(question);
+        await left;
+        const error = { code: "ABORTED", message: "The run was left to others.", details: { isLeft: true } };
+        return { status: "error", error } as unknown as TaskResult;
+      };
+    const ids = [idOf(await runs.start(request(begin(false)))), idOf(await runs.start(request(begin(true))))];
+    const [name = ""] = runs.questionsOf(ids[1] ?? "", "").keys();
+    const answers = new Map([[name, { action: "accept", content: {} }]]) as never;
+    const waiting = [runs.wait(ids[0] ?? "", waiter), runs.answer(ids[1] ?? "", answers, waiter)];
+    await runs.close();
+    const running = ids.map((id) => expect.objectContaining({ state: "running", id }));
+    expect(await Promise.all(waiting)).toEqual(running);
   });
 
   describe("a kept run that nobody asks for", () => {

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError, Shares, statusOfRun, toErrorInfo } from "@cem/core";
-import type { Agent, RunRecord, TaskResult } from "@cem/core";
+import type { Agent, ExecuteOptions, RunRecord, Slot, TaskResult } from "@cem/core";
 import { measure } from "@cem/core/telemetry";
 import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
+  MAX_ASKING_RUNS_PER_CLIENT,
   MAX_KEPT_RUNS_PER_CLIENT,
   MAX_RUNS,
   MAX_RUNS_PER_CLIENT,
@@ -15,6 +16,24 @@ import { Run, keyOfRun, rejoinKey, runId } from "./run.ts";
 import type { RunRequest, RunState, RunView, Waiter, RunWatcher } from "./run.ts";
 
 const MS_PER_MINUTE = 60_000;
+
+/** Lets other runs of the client have a run's place while any of its questions is open, since a person may take long. */
+function asideWhileAsking(
+  { onElicit, onSample }: Pick<ExecuteOptions, "onElicit" | "onSample">,
+  slot: Slot | undefined,
+): Pick<ExecuteOptions, "onElicit" | "onSample"> {
+  const aside =
+    <Request, Answer>(ask: (request: Request) => Promise<Answer>) =>
+    async (request: Request): Promise<Answer> => {
+      slot?.setWaiting(true);
+      try {
+        return await ask(request);
+      } finally {
+        slot?.setWaiting(false);
+      }
+    };
+  return { onElicit: onElicit && aside(onElicit), onSample: onSample && aside(onSample) };
+}
 
 /** Called at the end of each run. If the agent threw, `result` is absent and `thrown` is the exception. */
 export type RunListener = (run: {
@@ -42,7 +61,7 @@ export interface RunRegistrySettings {
  */
 export class RunRegistry {
   readonly #runs = new Set<Run>();
-  readonly #shares = new Shares(MAX_ACTIVE_RUNS_PER_CLIENT);
+  readonly #shares = new Shares(MAX_ACTIVE_RUNS_PER_CLIENT, MAX_ASKING_RUNS_PER_CLIENT);
   readonly #queued = new Shares(MAX_RUNS_PER_CLIENT);
   readonly #settings: RunRegistrySettings;
   readonly #yielded = createKeptRuns((run) => clearTimeout(run.idleTimer));
@@ -221,7 +240,12 @@ export class RunRegistry {
       throw new CemError("SERVER_BUSY", message, { details: { runs, maxRuns: MAX_RUNS_PER_CLIENT } });
     }
     const inTurn: RunRequest["begin"] = (options) =>
-      shares.run(quotaOwner, options.signal ?? request.signal, () => begin(options));
+      shares.run(
+        quotaOwner,
+        options.signal ?? request.signal,
+        (slot) => begin({ ...options, ...asideWhileAsking(options, slot) }),
+        (asking) => options.onEvent?.({ type: "waiting", asking }),
+      );
     return { ...request, begin: inTurn };
   }
 
@@ -304,7 +328,7 @@ export class RunRegistry {
     const { id } = run;
     if (state === "asking") return { state, id, questions: run.questions.all };
     if (state === "running")
-      return { state, id, output: run.takeOutput(), since: run.since, isWaiting: run.isWaiting };
+      return { state, id, output: run.takeOutput(), since: run.since, waitsFor: run.waitsFor };
     this.#forget(run);
     return { state, result: await run.resultForClient() };
   }

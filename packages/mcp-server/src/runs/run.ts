@@ -33,7 +33,7 @@ export type Waiter = Pick<RunRequest, "owner" | "signal" | "onEvent">;
 /** The state of a run after a call waited for it. */
 export type RunView =
   | { state: "finished"; result: TaskResult }
-  | { state: "running"; id: string; output: string; since: Date; isWaiting: boolean }
+  | { state: "running"; id: string; output: string; since: Date; waitsFor: string | undefined }
   /** The run waits for answers to its questions. */
   | { state: "asking"; id: string; questions: Questions };
 
@@ -58,8 +58,8 @@ export class Run {
   readonly #calls: ToolCallRecord[] = [];
   #output = "";
   #outputCharacters = 0;
-  /** Whether it is still waiting in the queue. */
-  isWaiting = false;
+  /** The reason why it has not begun, if it waits. */
+  waitsFor: string | undefined;
   finished = false;
   /** Whether it is independent of a call. */
   isLaunched = false;
@@ -89,7 +89,7 @@ export class Run {
       owner: facts?.audience,
       signal: this.#controller.signal,
       onEvent: (event) => {
-        this.isWaiting = event.type === "waiting";
+        this.waitsFor = event.type === "waiting" ? describeWait(event) : undefined;
         if (event.type === "tool-called") this.#calls.push(event.call);
         if (event.type === "output") this.#collect(event.chunk.text);
         this.#onEvent?.(event);
@@ -106,7 +106,11 @@ export class Run {
       this.#onEvent = undefined;
       return "finished";
     };
-    this.#ended = this.result.then(settle, settle);
+    // Its result does not tell how it ended where it goes on without this server: the client asks another with its id.
+    this.#ended = this.result.then(
+      ({ error }) => (settle(), error?.details?.["isLeft"] === true ? "running" : "finished"),
+      settle,
+    );
     if (watcher !== undefined) this.result.then(watcher.onEnd, (error) => watcher.onEnd(undefined, error));
   }
 
@@ -159,6 +163,13 @@ export class Run {
   }
 }
 
+/** Describes what a run that has not begun waits for. */
+export function describeWait(event: AgentEvent & { type: "waiting" }): string {
+  if ("asking" in event)
+    return event.asking > 0 ? "behind runs that wait for an answer" : "behind other runs of this client";
+  return event.workers === 0 ? "no worker takes runs" : "in the queue";
+}
+
 /** A run that ended with an exception after it had called tools. Its client must know of the calls in order not to repeat them. */
 export class BrokenRun extends CemError {
   readonly calls: readonly ToolCallRecord[];
@@ -187,7 +198,6 @@ export function idAtReplica(replica: string | undefined, id: string): string {
   return replica === undefined ? id : `${replica}${MARK}${id}`;
 }
 
-/** The id of a run. */
 export function runId(replica: string | undefined, id: string): string {
   return `${RUN}${idAtReplica(replica, id)}`;
 }
@@ -197,7 +207,6 @@ export function keyOfRun(id: string): string {
   return withoutReplica(id.startsWith(RUN) ? id.slice(RUN.length) : id);
 }
 
-/** An id without the name of a replica. */
 export function withoutReplica(id: string): string {
   const replica = replicaOf(id);
   return replica === undefined ? id : id.slice(replica.length + MARK.length);

@@ -1,15 +1,14 @@
 import { Client as SdkClient, SSEClientTransport } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectHttp, firstText, jsonOf } from "../../fixtures/clients.ts";
 import { createLocalAgent } from "../../fixtures/local-agent.ts";
-import { createRealAgent } from "../../fixtures/real-agent.ts";
+import { answersOf } from "../../fixtures/many-calls.ts";
 import { quietLogger, servesInTests } from "../../fixtures/serve.ts";
 import { createAgentServer, serveHttp } from "../index.ts";
 import type { AgentServer, HttpServing } from "../index.ts";
 
 const local = createLocalAgent();
-const real = createRealAgent();
 const serve = servesInTests(local.agent);
 let server: AgentServer;
 let serving: HttpServing;
@@ -24,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await serving?.close();
-  await Promise.all([local.agent.dispose(), real.close()]);
+  await local.agent.dispose();
 });
 
 const FOREVER = `console.log("begun"); await forever();`;
@@ -148,27 +147,8 @@ describe("a run, by a client over SSE", () => {
   });
 });
 
-describe.each([
-  ["in this process", local.agent, 64],
-  ["in a real sandbox", real.agent, 24],
-])("many calls at once, %s", (_, agent, count) => {
-  it(`are all answered, ${count} of them from 8 clients`, async () => {
-    const own = await serveHttp(createAgentServer({ agent }), { port: 0, logger: quietLogger });
-    onTestFinished(() => own.close());
-    const many = await Promise.all(
-      Array.from({ length: 8 }, (__, index) => connectHttp(own.url, index % 2 === 0 ? "modern" : "legacy")),
-    );
-    const answers = await Promise.all(
-      Array.from({ length: count }, async (__, index) => {
-        const client = many[index % many.length] as Client;
-        const { structuredContent } = await client.callTool({
-          name: "execute_code",
-          arguments: { code: `return ${index};` },
-        });
-        return (structuredContent as { result: number }).result;
-      }),
-    );
-    expect(answers).toEqual(Array.from({ length: count }, (__, index) => index));
-    await Promise.all(many.map((client) => client.close()));
+describe("many calls at once, in this process", () => {
+  it("are all answered, 64 of them from 8 clients", async () => {
+    expect(await answersOf(local.agent, 64)).toEqual(Array.from({ length: 64 }, (_, index) => index));
   });
 });

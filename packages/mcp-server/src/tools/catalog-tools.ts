@@ -135,7 +135,10 @@ const searchTools = declareTool<{
       const how = found.length > 0 ? "Also" : "Perhaps nothing fits. Nearest";
       notes.push(`${how}: ${also.join(", ")}. Names as the query give their signatures.`);
     } else if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
-    if (all.length === 0) notes.push(whatToTry(await host.agent.discoverTools({ signal })));
+    if (found.length === 0) {
+      const snapshot = await host.agent.discoverTools({ signal });
+      notes.push(...(all.length === 0 ? [whatToTry(snapshot)] : []), ...whyAbsent(snapshot));
+    }
     const answer = await answerFound(found, detail, host, also);
     if (notes.length > 0) answer.content.push({ type: "text", text: notes.join(" ") });
     return answer;
@@ -232,15 +235,21 @@ function moreMatches(found: number, limit: number): string {
   return `More than ${MAX_SEARCH_RESULTS - limit} more match: ${rest}use a narrower query.`;
 }
 
+/** The reasons of servers that have no tools: the one that is needed may be among them. */
+function whyAbsent({ servers, problems }: CatalogSnapshot): string[] {
+  if (withoutSkills(servers).length === 0) return [];
+  const known = new Set(servers.map(nameOf));
+  const absent = problems.filter(({ server }) => server !== "" && !known.has(server));
+  return absent.slice(0, MAX_EXPLAINED).map(({ message }) => message);
+}
+
 function whatToTry({ servers: all, problems }: CatalogSnapshot): string {
   const servers = withoutSkills(all);
   const names = servers.slice(0, MAX_NAMED_SERVERS).map(({ name }) => name);
   if (names.length === 0) return problems[0]?.message ?? NO_TOOLS;
   const left = servers.length - names.length;
   const others = left > 0 ? ` and ${left} more` : "";
-  const absent = problems.filter(({ server }) => server !== "" && !all.some(({ name }) => name === server));
-  const why = absent.slice(0, MAX_EXPLAINED).map(({ message }) => ` ${message}`);
-  return `No tool is about these words. Try others, or the name of a server: ${names.join(", ")}${others}.${why.join("")}`;
+  return `No tool is about these words. Try others, or the name of a server: ${names.join(", ")}${others}.`;
 }
 
 /** Maximum number of tools whose code is shown, best first. */

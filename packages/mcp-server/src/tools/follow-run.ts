@@ -2,7 +2,7 @@ import { toolId, type AgentEvent, type ToolProgress } from "@cem/core";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { MIN_PROGRESS_INTERVAL_MS } from "../limits.ts";
 import { answersTo, askLater, readAnswers, stateOf } from "../runs/questions.ts";
-import type { RunView, Waiter } from "../runs/run.ts";
+import { describeWait, type RunView, type Waiter } from "../runs/run.ts";
 import { answerRun } from "./run-answer.ts";
 import { clientIdOf, runQuotaOwnerOf, type ToolAnswer, type ToolHost } from "./server-tool.ts";
 
@@ -92,14 +92,8 @@ function reportProgress({ mcpReq }: ServerContext) {
     onEvent: (event: AgentEvent): void => {
       if (progressToken === undefined || isOver) return;
       if (event.type === "stage-started") tell(STAGE_WORDS[event.stage]);
-      else if (event.type === "waiting") {
-        const { workers } = event;
-        tell(
-          workers === 0
-            ? "Waiting for a worker: 0 workers are connected"
-            : `Waiting for one of ${workers} ${workers === 1 ? "worker" : "workers"}`,
-        );
-      } else if (event.type === "tool-called") {
+      else if (event.type === "waiting") tell(`Waiting: ${describeWait(event)}`);
+      else if (event.type === "tool-called") {
         const { server, tool, ms, ok } = event.call;
         const end = ok ? "answered" : "failed";
         tell(`${toolId({ server, name: tool })} ${end} after ${Math.round(ms)} ms`, true);

@@ -45,7 +45,6 @@ const readResult = declareTool<ReadResultInput>({
   },
 });
 
-/** Tools that read results of runs. */
 export const RESULT_TOOLS = [readResult];
 
 async function readPage(

@@ -32,10 +32,10 @@ export async function answerRun(
 
 /** Describes how long a run has been running and its time limit, which starts with its code, not with the call. */
 function stillRunning(
-  { since, isWaiting }: { since: Date; isWaiting: boolean },
+  { since, waitsFor }: { since: Date; waitsFor: string | undefined },
   { timeoutMs }: GuestFacts,
 ): string {
-  const state = isWaiting ? "Not begun: no worker has taken it from the queue" : "Still running";
+  const state = waitsFor === undefined ? "Still running" : `Not begun (${waitsFor})`;
   const begun = `${state}, since ${since.toISOString().slice(0, 19)}Z (${seconds(Date.now() - since.getTime())})`;
   return timeoutMs === undefined ? `${begun}.` : `${begun}; its code is stopped after ${seconds(timeoutMs)}.`;
 }

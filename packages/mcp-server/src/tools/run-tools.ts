@@ -78,7 +78,6 @@ const executeTask = declareTool<{ task_description: string; verbose?: boolean | 
   },
 });
 
-/** Tools that run code and tasks. */
 export const RUN_TOOLS = [executeCode, executeTask];
 
 /** Starts a run of the caller's session and follows it as long as a call may take. */

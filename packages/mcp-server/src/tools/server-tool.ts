@@ -53,14 +53,12 @@ export type RunWorkflowTool = (
   options: ExecuteOptions,
 ) => Promise<TaskResult>;
 
-/** Everything that the server's own tools use. */
 export interface ToolHost extends ServedParts {
   runs: RunRegistry;
   /** Resources that code can reach, as descriptions and answers state them. */
   guest: GuestFacts;
   /** The quota key of runs. Absent: the client's. */
   quotaOwner?: string | undefined;
-  /** Adds hints to errors in answers. */
   hintFor?: HintFor | undefined;
   /** Whether the client of the call can ask its user. Absent: unknown. */
   canAsk?: boolean | undefined;
@@ -91,7 +89,6 @@ interface ToolDeclaration<Input> {
   input: JsonSchema;
   output: JsonSchema;
   annotations: ToolAnnotations;
-  /** The profiles that have the tool. */
   profiles: readonly Profile[];
   /** The part that the tool requires. Default: none. */
   needs?: keyof ServedParts | undefined;
@@ -100,13 +97,11 @@ interface ToolDeclaration<Input> {
   handle: (input: Input, host: ToolHost, context: ServerContext) => Promise<ToolAnswer>;
 }
 
-/** Where a request comes from. */
 export type Caller = Pick<ServerContext, "http" | "sessionId">;
 
 /** Finds the {@link ToolHost} of a request: that of its owner if requests have owners. */
 export type HostOf = (context: Caller) => ToolHost | Promise<ToolHost>;
 
-/** One of the server's own tools. */
 export interface DeclaredTool extends Pick<ToolDeclaration<never>, "profiles" | "needs"> {
   /** @param host - The parts of the server, on which its description depends. */
   bind(host: ToolHost, hostOf: HostOf): ServerTool;
@@ -190,7 +185,6 @@ function inSession(options: ExecuteOptions, context: Caller): ExecuteOptions {
   return { ...all, onElicit };
 }
 
-/** The request for a run in the session of its caller. */
 export function runRequest(
   host: ToolHost,
   caller: Caller,
@@ -207,9 +201,7 @@ export function runRequest(
   };
 }
 
-/** JSON Schema of a string. */
 export const text = { type: "string" } as const;
-/** Annotations of tools that change nothing. */
 export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
 /** Annotations of tools that run code, which may call any tool. */
 export const RUNS_CODE: ToolAnnotations = { destructiveHint: true, openWorldHint: true };
@@ -239,7 +231,6 @@ export function networkSentence({ network }: GuestFacts): string {
   return `fetch reaches only ${listed(network.hosts, MAX_NAMED_HOSTS)}.`;
 }
 
-/** The folders of the sandbox, as a sentence. */
 export function filesSentence({ mounts = [] }: GuestFacts): string {
   const others = mounts.map(({ guestPath, readOnly }) => `${guestPath}${readOnly ? " (read-only)" : ""}`);
   const more = others.length === 0 ? "" : `, ${listed(others, MAX_NAMED_MOUNTS)}`;

@@ -121,7 +121,7 @@ const saveSkill = declareTool<SkillDraft>({
   profiles: ["full"],
   needs: "skills",
   description:
-    'Propose code that worked as a skill. code exports functions; test is a program that imports "./skills/<name>/index.ts" and throws where it is wrong. A person promotes it.',
+    'Propose code that worked as a skill. code exports functions, with types that are checked strictly; test is a program that imports "./skills/<name>/index.ts" and throws where it is wrong. A person promotes it.',
   input: {
     type: "object",
     properties: { name: text, description: text, code: text, test: text, instructions: text },
@@ -136,7 +136,6 @@ const saveSkill = declareTool<SkillDraft>({
   },
 });
 
-/** Tools for state and skills. */
 export const STORED_TOOLS = [getState, saveState, listSkills, getSkill, saveSkill];
 
 /** @throws CemError `SKILLS_DISABLED` */

@@ -352,23 +352,23 @@ describe("the tools", () => {
       });
     });
 
-    it("answers with why servers have no tools where nothing matches", async () => {
-      const message = 'The MCP server "crm" has given no tools yet: it is down.';
-      const discoverTools: typeof agent.discoverTools = async (options) => ({
-        ...(await agent.discoverTools(options)),
-        problems: [{ server: "crm", file: "/servers/crm", message }],
-      });
-      const own = createAgentServer({ agent: { ...agent, discoverTools } });
-      const served = await serveHttp(own, { port: 0, logger: quietLogger });
-      const client = await connectHttp(served.url, "modern");
-      const { content } = await client.callTool({
-        name: "search_tools",
-        arguments: { query: "order a pizza" },
-      });
-      expect(JSON.stringify(content)).toContain(JSON.stringify(message).slice(1, -1));
-      await client.close();
-      await served.close();
-    });
+    it.each(["order a pizza", "query the crm for contacts"])(
+      "says why servers have no tools: %s",
+      async (query) => {
+        const message = 'The MCP server "crm" has given no tools yet: it is down.';
+        const discoverTools: typeof agent.discoverTools = async (options) => ({
+          ...(await agent.discoverTools(options)),
+          problems: [{ server: "crm", file: "/servers/crm", message }],
+        });
+        const own = createAgentServer({ agent: { ...agent, discoverTools } });
+        const served = await serveHttp(own, { port: 0, logger: quietLogger });
+        const client = await connectHttp(served.url, "modern");
+        const { content } = await client.callTool({ name: "search_tools", arguments: { query } });
+        expect(JSON.stringify(content)).toContain(JSON.stringify(message).slice(1, -1));
+        await client.close();
+        await served.close();
+      },
+    );
 
     it.each([{ query: "x", detail_level: "most" }, { query: "x", max_results: 0 }, {}])(
       "refuses %j",

@@ -9,7 +9,6 @@ import { clientIdOf } from "../tools/server-tool.ts";
 /** A request to an upstream server, which may ask the client something before it answers. */
 type AskingRequest = ReturnType<typeof beginning>;
 
-/** Begins a request to an upstream server. */
 type Begin = (
   options: Pick<OpenQuestions, "elicit" | "sample"> & { signal: AbortSignal },
 ) => Promise<JsonObject>;

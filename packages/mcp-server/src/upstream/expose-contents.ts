@@ -19,7 +19,6 @@ export interface ExposeSettings {
   upstream: UpstreamContents;
   /** Shared by all connections: in 2026-07-28 each request has a server of its own. */
   lists: ReturnType<typeof createUpstreamLists>;
-  /** Sends requests that may ask the client something. */
   asking: ReturnType<typeof createAskingRequests>;
   era: "legacy" | "modern";
   /** Called with each request before it is sent upstream. */
@@ -30,11 +29,9 @@ export interface ExposeSettings {
 export interface Watching {
   /** Notifies the client of a change of an upstream resource, if it watches it. */
   notify: (server: string, uri: string) => void;
-  /** Ends its subscriptions. */
   end: () => void;
 }
 
-/** The capabilities of a server that exposes resources and prompts of upstream servers. */
 export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | "modern"): object {
   const changing = { listChanged: true };
   // In 2026-07-28 subscriptions are not forwarded to the upstream server.

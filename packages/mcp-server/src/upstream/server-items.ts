@@ -115,7 +115,6 @@ function sortOut(kind: UpstreamKind, items: readonly JsonObject[]) {
   return { fitting: [...fitting.values()], leftOut };
 }
 
-/** The members of an item in which a check found fault. */
 function oddMembers({ issues = [] }: StandardSchemaV1.Result<unknown>): ReadonlySet<unknown> {
   return new Set(issues.map(({ path: [first] = [] }) => (typeof first === "object" ? first.key : first)));
 }

@@ -34,7 +34,6 @@ export interface UpstreamContents {
   shownUri?(server: string, uri: string, options: Pick<UpstreamOptions, "session">): string;
 }
 
-/** An item as sent by its server. */
 export interface UpstreamItem {
   server: string;
   item: JsonObject;

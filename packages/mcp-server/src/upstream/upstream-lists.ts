@@ -59,11 +59,7 @@ export function createUpstreamLists(upstream: UpstreamContents, events: ItemEven
     all,
     refresh,
     shownUri,
-    /**
-     * Finds a resource by its exposed URI, or, if only one server has it, by the server's own URI, which tool results mention.
-     *
-     * @throws ResourceNotFoundError
-     */
+    /** By the exposed URI, or the server's own, which tool results mention, if only one server has it. @throws ResourceNotFoundError */
     async findResource(uri: string, options: UpstreamOptions): Promise<Behind> {
       const behind = behindOf(uri, exposedUri, upstream.servers);
       if (behind !== undefined) return { ...behind, own: shownUri(behind.server, behind.own, options) };
@@ -83,11 +79,7 @@ export function createUpstreamLists(upstream: UpstreamContents, events: ItemEven
       if (only === undefined || others.length > 0) throw new ResourceNotFoundError(uri);
       return { server: only, own: shown(only) };
     },
-    /**
-     * Finds a prompt by its exposed name, or by the server's own if only one server has it.
-     *
-     * @throws ProtocolError
-     */
+    /** By the exposed name, or the server's own, if only one server has it. @throws ProtocolError */
     async findPrompt(name: string, options: UpstreamOptions): Promise<Behind> {
       const behind = behindOf(name, exposedName, upstream.servers);
       if (behind !== undefined) return behind;

@@ -1,5 +1,6 @@
 import { luhnChecksumValidate, mod97base10Validate, weightedSum } from "stdnum/lib/cjs/util/checksum.js";
 import {
+  BEFORE_IBAN,
   before,
   byKey,
   digitSequences,
@@ -40,10 +41,13 @@ const RARE = /^(?:1\d{14}|35\d{14})$/;
 const UNUSUAL_LENGTHS: ReadonlySet<number> = new Set([12, 13, 14, 17, 18]);
 const MAX_GROUPS = 6;
 const CARD_CONTEXT = wordSet(
-  "card cards cc credit debit visa mastercard amex american discover diners jcb unionpay maestro pan creditcard cardnumber ccn billed payment",
+  `card cards cc credit debit visa mastercard amex american discover diners jcb unionpay maestro pan creditcard cardnumber ccn billed
+  payment karte karten kartennummer kreditkarte kreditkarten kreditkartennummer bankkarte debitkarte girokarte carte cartes tarjeta
+  tarjetas cartão cartao cartões carta kaart kaarten kaartnummer creditcardnummer betaalkaart karta karty kartą`,
 );
 /** Words before a card number, even of an unknown brand. */
-const SAYS_CARD = /(?:credit|debit|payment) ?card(?: (?:no|number|#))?\W{0,3}$/;
+const SAYS_CARD =
+  /(?:(?:credit|debit|payment) ?card(?: (?:no|number|#))?|(?:kredit|debit)karten?(?:nummer)?|creditcardnummer|carte (?:bancaire|bleue|de crédit)|(?:tarjeta|cartão|carta) (?:de |di )?(?:crédito|débito|credito|debito)|kart[aąy] kredytow(?:a|ą|ej))\W{0,3}$/;
 const SEPARATORS = /^[ -]$/;
 /** Rare separators, which only count if words mention a card. */
 const RARE_SEPARATORS = /^(?:\.| {2})$/;
@@ -165,9 +169,6 @@ const LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
 /** The shortest has 15 letters and digits. */
 const BEGINNING = /[A-Z]{2}[ -]?\d{2}(?=(?:[ .-]?[A-Z\d]){11})|[a-z]{2}\d{2}(?=(?:[ .-]?[a-z\d]){11})/g;
 
-/** Text before an IBAN: its name, or a field number of a SWIFT statement (MT940): `?31`. */
-const BEFORE_IBAN = /iban$|\?\d\d$/i;
-
 /** Finds international bank account numbers by country, length and checksum (ISO 13616). */
 export const ibanDetector: Detector = {
   find(text) {
@@ -245,7 +246,7 @@ export const ssnDetector: Detector = {
   },
 };
 
-function isOfThing(words: string): boolean {
+export function isOfThing(words: string): boolean {
   const clause = lastClause(words);
   return namesThing(words) && !hasWord(clause, SSN_CONTEXT) && !ID_ALONE.test(clause);
 }

@@ -126,7 +126,8 @@ const NUMBERED = wordSet(
 );
 /** The same if all four are small, as in chapter and step numbers. */
 const LISTED = wordSet(
-  "step task level position see siehe nr item annex spec theorem lemma corollary definition proposition п пункт",
+  `step task level position see siehe nr item annex spec theorem lemma corollary definition proposition rule regel règle regla
+  regra regola article artikel artículo articolo artigo п пункт`,
 );
 const LOW = /^(?!10\.)(?:[12]?\d(?:\.|$)){4}$/;
 /** Versions never begin this high, whatever precedes them. */
@@ -145,7 +146,7 @@ const LOW_VERSION = /^\d\.(?:[12]?\d(?:\.|$)){3}$/;
 const LISTED_PACKAGE = /(?:^|\n)(?:[ \t]{0,8}[\w-]{1,32} \(#[,)]|[*-] # - \d{4}-)/;
 /** Matches a version, with a number sign in place of the four numbers. */
 const VERSION =
-  /(?:[<>~]=|~>|\(=)\s?#|gem ["'][\w-]{1,40}["'], ["']#|["'][~^]=?#|e\.c\. #|# (?:release|is (?:the |our )?(?:latest|newest|current) (?:version|release|build)|for (?:windows|mac|linux|android))|[\w) ]\\{1,2}#\\{1,2}[\w.-]{1,40}\.(?:exe|dll|msi)/i;
+  /(?:[<>~]=|~>|\(=)\s?#|gem ["'][\w-]{1,40}["'], ["']#|["'][~^]=?#|e\.c\. #|# (?:release|is (?:the |our )?(?:latest|last|newest|current) (?:lts |stable |supported )?(?:version|release|build)|for (?:windows|mac|linux|android))|[\w) ]\\{1,2}#\\{1,2}[\w.-]{1,40}\.(?:exe|dll|msi)/i;
 /** A package and its version, an image of a container and its tag, a program, or release notes after a date. */
 const PACKAGE =
   /\w\.[\w-]{1,40}:(?:[a-z][\w.-]{0,40}:){1,3}#|\.jar:#|(?<!\w)ec #|(?:bump|upgrad)\w{2,3} (?:\S{1,40} )?(?:from (?:[\d.]{7,15} to )?|to )#|pkg:[\w/.-]{1,40}@#|[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#|# \((?:32|64)-bit|(?:^|\n)[*-] # - \d{4}-\d\d-\d\d - /;

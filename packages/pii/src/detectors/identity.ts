@@ -9,11 +9,13 @@ import * as nie from "stdnum/lib/cjs/es/nie.js";
 import * as nir from "stdnum/lib/cjs/fr/nir.js";
 import * as aadhaar from "stdnum/lib/cjs/in/aadhaar.js";
 import * as codiceFiscale from "stdnum/lib/cjs/it/codicefiscale.js";
+import * as iva from "stdnum/lib/cjs/it/iva.js";
 import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
 import * as nip from "stdnum/lib/cjs/pl/nip.js";
 import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
 import * as personnummer from "stdnum/lib/cjs/se/personnummer.js";
 import { weightedSum } from "stdnum/lib/cjs/util/checksum.js";
+import { isOfThing } from "./account-numbers.ts";
 import { before, byKey, separated, spaced, standsAlone } from "../context.ts";
 import type { Detector, Finding, PiiType } from "../context.ts";
 
@@ -146,6 +148,8 @@ const NUMBERED = [
       "vat, vat (?:no|number|id), ust\\.?[- ]?id, ust\\.?[- ]?id ?nr, umsatzsteuer-id(?:entifikations)?, uid, tva, btw, partita iva, p\\.? ?iva, nif[- ]iva, n[uú]mero de iva, nif, nip, cif, contribuinte",
     isValid: hasDigits(7),
   },
+  // Italian ones may have no country.
+  { shape: /\d{11}/gu, words: "vat, vat (?:no|number|id), partita iva, p\\.? ?iva", isValid: checked(iva) },
 ] satisfies readonly (Omit<Kind, "words"> & { words: string })[];
 const KINDS: readonly Kind[] = NUMBERED.map((kind) => {
   const named = words(kind.words);
@@ -201,7 +205,9 @@ function findKind(text: string, key: string | undefined, kind: Kind, type: PiiTy
     const from = kind !== BIRTH || LISTED.test(text.slice(last, start)) ? 0 : last;
     // Words on an earlier line, or before another number and a semicolon, belong to another value.
     const isTold =
-      kind.distinct?.test(match) === true ||
+      (kind.distinct?.test(match) === true &&
+        // A form without a check is that of other numbers, too.
+        (kind.isValid !== undefined || !isOfThing(before(text, start, key)))) ||
       kind.words.test(
         before(text.slice(from), start - from, key)
           .split(/\n|\d; (?=\p{L})/u)

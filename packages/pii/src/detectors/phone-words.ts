@@ -1,4 +1,14 @@
-import { byKey, endsWith, hasWord, namesThing, spaced, THINGS, wordSet, type around } from "../context.ts";
+import {
+  byKey,
+  endsWith,
+  hasWord,
+  namesThing,
+  spaced,
+  THINGS,
+  wordSet,
+  type around,
+  type Words,
+} from "../context.ts";
 
 /** Names of properties that hold phone numbers. */
 export const PHONE_KEYS = wordSet(
@@ -15,14 +25,12 @@ export const SAYS_PHONE: ReadonlySet<string> = new Set([
     моб هاتف desk office helpline signal sms texted text dial call called calling ring rang reach reached answering contact
     voicemail pager reachable kontakt ansprechpartner ansprechpartnerin notfallkontakt rufen anrufen ruf durchwahl zentrale
     sekretariat notdienst joindre contacter contactez appeler rappelez llame contáctame emergencia contattami chiami centralino
-    bel bellen bereikbaar ligue comigo recepção kontaktowy ph fon number handynr puh sími tālr τηλ טלפון נייד โทร جوال sđt thoại मोबाइल फोन`,
+    secrétariat urgence urgences mobilfunk bel bellen bereikbaar ligue comigo recepção kontaktowy ph fon number handynr puh sími tālr τηλ טלפון נייד โทร جوال sđt thoại मोबाइल फोन`,
   ),
 ]);
 /** Words before numbers that look like phone numbers but are not. */
-const NOT_CALLED = new Set([
-  ...THINGS,
-  ...wordSet(`membership konto kontonummer blz kdnr kundennummer siren siret abn acn duns erc ikea scores`),
-]);
+const NOT_CALLED_EITHER = wordSet(`membership konto blz kdnr siren siret abn acn duns erc ikea scores`);
+const NOT_CALLED: Words = { has: (word) => THINGS.has(word) || NOT_CALLED_EITHER.has(word) };
 /** Words before `number`, or `no` at the end, that name a thing. */
 const NUMBERED = wordSet(
   `customer member client meeting conference event webinar identification employee student loan badge file report vendor supplier

@@ -45,7 +45,10 @@ export async function describeContractAt(
   const backends = (await backendPerLevel()).filter((backend) => backend.level === level);
   const tried = process.env["CEM_TESTS"] === "more" ? backends.slice(0, 1) : backends;
   for (const { isolation } of tried) {
-    const makeProvider = () => createDenoSandboxProvider({ isolation });
+    // The programs share a sandbox, and have guests that are kept ready. Of the other tests most make one of their own for
+    // a program or two: what is kept ready there would be started for nothing.
+    const standby = groups.includes("programs") ? 1 : 0;
+    const makeProvider = () => createDenoSandboxProvider({ isolation, standby, maxStandby: standby });
     describeSandboxContract(`deno, ${isolation}`, makeProvider, { level, groups });
   }
 }

@@ -3,7 +3,6 @@ import { request } from "undici";
 import * as z from "zod/mini";
 
 const NAMESPACE = "cem";
-/** Default timeout of a request, in milliseconds. */
 const QUICK_TIMEOUT_MS = 10_000;
 /** The longest answer to accept: more than two reads of a program's output in base64. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -156,7 +155,6 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
   }
 
   return {
-    /** The server's origin, without path and credentials. */
     origin,
     running,
     /** Checks that the server answers and accepts the key, without changing anything. */

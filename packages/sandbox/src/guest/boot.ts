@@ -23,7 +23,7 @@ import { usePaths } from "./paths.ts";
 import { parseJson, sliceText, startsWith } from "./primordials.ts";
 import { loadProgram } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
-import { withholdListening, withholdThreads } from "./withheld.ts";
+import { withholdListening, withholdUnfiltered } from "./withheld.ts";
 
 const WARM_UP = "export default async function (value: unknown) { return [typeof value]; }";
 const RESULT = '{"type":"result"';
@@ -43,7 +43,6 @@ const later = setImmediate;
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 
-/** Whether the guest serves more than one run. */
 let isReused = false;
 let moduleSettings: ModuleSettings = { hostTools: {}, toolFolders: [], hidden: [], texts: {} };
 /** The current run; `undefined` while there is none. */
@@ -54,11 +53,9 @@ let realm: Realm | undefined;
 let modules: ReturnType<typeof createModules> | undefined;
 /** The message of a program that has returned, while the run continues for work it did not await. */
 let returned: string | undefined;
-/** Whether the current run's program has begun. */
 let hasBegun = false;
 let isChecking = false;
 let isWaiting = false;
-/** Whether the guest is preparing for the next run. */
 let isRecovering = false;
 /** Whether a realm for the next run exists and nothing is left of the last one. */
 let isIdle = false;
@@ -71,7 +68,6 @@ let isPatienceOver = false;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
 
-/** Creates the realm of the next run. */
 function prepare(isLight: boolean): Realm {
   modules = undefined;
   realm = createRealm({ importModules, done: complete, failed, noteProgress }, isLight);
@@ -271,11 +267,11 @@ async function initialize({
   hostTools = {},
   toolFolders = [],
   hidden = [],
-  noThreads = false,
+  hasFilter = false,
 }: InitMessage): Promise<void> {
   useToken(token);
   withholdListening();
-  if (noThreads) withholdThreads();
+  if (!hasFilter) withholdUnfiltered();
   moduleSettings = { hostTools, toolFolders, hidden, texts: {} };
   if (paths !== undefined) {
     usePaths(paths, hostPaths);

@@ -27,7 +27,6 @@ let mark = "";
 let reading: Promise<number> | undefined;
 let countsWait = true;
 
-/** Sets the token that marks all later frames. */
 export function useToken(token: string): void {
   mark = `\0cem:${token}:`;
 }
@@ -60,7 +59,6 @@ export function sendLast(message: string): void {
   }
 }
 
-/** Says that the guest can take runs. */
 export function sendReady(): void {
   send(`{"type":"ready","version":${quote(deno.version.deno)}}`);
 }

@@ -4,7 +4,6 @@ import { deno } from "./deno.ts";
 const DENIED = /Requires ([a-z]+) access(?: to ([^\n]{0,300}?))?, run again with the --allow-[a-z-]+ flag/g;
 const FAILED_TO_SPAWN = /Failed to spawn [^\n]*/g;
 
-/** Rephrases denied permissions of the runtime in terms of the sandbox. */
 export function inSandboxTerms(text: string): string {
   const explained = text.replace(DENIED, (_, kind: string, to?: string) => explain(kind, to));
   return explained.replace(FAILED_TO_SPAWN, "The sandbox can't start programs.");

@@ -1,4 +1,3 @@
-/** A file that is open for reading. */
 export interface GuestFile {
   /** Returns `null` at the end of the file. */
   readSync(buffer: Uint8Array): number | null;

@@ -25,7 +25,6 @@ export function endStdin(): void {
   });
 }
 
-/** The same for a Node module. */
 export function endStdinOf(name: string, members: Members): void {
   if (changed.has(members)) return;
   changed.add(members);

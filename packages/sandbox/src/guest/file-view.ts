@@ -3,7 +3,7 @@ import { deno } from "./deno.ts";
 import { changeProcess } from "./global-process.ts";
 import { toGuestPath, toGuestText, toHostPath } from "./paths.ts";
 import { apply, execPattern } from "./primordials.ts";
-import { loadNode, withholdThreads } from "./withheld.ts";
+import { loadNode } from "./withheld.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
@@ -85,10 +85,8 @@ function cleanError(error: unknown): void {
   }
 }
 
-/** Members of runtime values that are paths. */
 const PATH_MEMBERS = ["path", "parentPath", "file", "paths"];
 
-/** Replaces host paths by guest paths in a value of the runtime. */
 function toGuestValue(value: unknown): unknown {
   if (typeof value === "string") return toGuestPath(value);
   if (value instanceof Uint8Array) return Buffer.from(toGuestPath(Buffer.from(value).toString()));
@@ -280,12 +278,6 @@ function hideHost(): void {
   const executable = toGuestPath((deno["execPath"] as () => string)());
   deno["execPath"] = () => executable;
   Object.defineProperty(deno, "mainModule", { value: toGuestPath(deno["mainModule"] as string) });
-  // Threads have a runtime of their own, which would reveal host paths.
-  withholdThreads();
-  // WASI can create symbolic links to anywhere, and Deno checks only the location of a link. Without these methods, it
-  // has no memory to read a path from.
-  const { prototype } = loadNode("wasi")["WASI"] as { prototype: Functions };
-  for (const name of ["start", "initialize", "finalizeBindings"]) patch(prototype, name, () => unavailable);
   // Patched before any program can change the code that patches them.
   for (const name of ["module", "sqlite", "vm"]) patchNodeModule(name, loadNode(name));
 }

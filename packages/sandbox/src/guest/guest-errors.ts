@@ -60,17 +60,14 @@ export function withSourceFrames(text: string): string {
   return kept.join("\n");
 }
 
-/** Maximum number of names that an error lists. */
 const MAX_LISTED = 20;
 
-/** Lists the first names, as a sentence. */
 export function listed(beginning: string, names: readonly string[]): string {
   if (names.length === 0) return "";
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
   return ` ${beginning} ${names.slice(0, MAX_LISTED).join(", ")}${more}.`;
 }
 
-/** Thrown for a file that does not exist. */
 export class MissingModule extends Error {
   readonly url: string;
   constructor(url: string) {

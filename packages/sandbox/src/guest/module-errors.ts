@@ -40,7 +40,6 @@ export function unparsed(url: string, text: string, error: unknown): string {
   return `${nameOf(url)}${line === undefined ? "" : `, line ${line}`}: ${what}`;
 }
 
-/** A module, and the specifier of another that it imports. */
 export interface Importer {
   specifier: string;
   importer: string;

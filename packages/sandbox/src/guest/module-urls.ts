@@ -26,7 +26,6 @@ export function otherIndexesOf(url: string): string[] {
   return ["mts", "js", "mjs"].map((extension) => url.replace(/ts$/, extension));
 }
 
-/** The path of a resolved file URL. */
 export function pathOf(url: string): string {
   return decodeURIComponent(new URL(url).pathname);
 }

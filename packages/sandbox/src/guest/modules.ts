@@ -32,7 +32,6 @@ export interface ImportRequest {
   whole?: boolean;
 }
 
-/** The modules that can be imported. */
 export interface ModuleSettings {
   /** Names of tools on the host that have no file, by server. */
   hostTools: Readonly<Record<string, readonly string[]>>;
@@ -58,14 +57,11 @@ type Attributes = Readonly<Record<string, string | undefined>>;
 const readText = deno.readTextFileSync.bind(deno);
 const stat = deno.statSync.bind(deno);
 
-/** Creates the module loader of one realm. */
 export function createModules(realm: Realm, settings: ModuleSettings) {
   const { inside } = realm;
   const { makeError } = inside;
   const hostTools = new Map(Object.entries(settings.hostTools));
-  /** Linked modules by URL. */
   const modules = new Map<string, Promise<SourceTextModule>>();
-  /** The specifiers that modules import. */
   const importers: Importer[] = [];
   /** Requests whose modules are not linked yet. */
   let reading = 0;

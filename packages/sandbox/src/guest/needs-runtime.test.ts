@@ -94,6 +94,27 @@ describe("needsRuntime", () => {
     expect(needsRuntime(code)).toBe(true);
   });
 
+  it.each([
+    'import.source("x")',
+    "import /**/ . defer('x')",
+    "f(...import('x'))",
+    "a. return /(r = import('x'))/ 1",
+    `a.${" ".repeat(40)}return /(r = import('x'))/ 1`,
+    "a?./**/return /(r = import('x'))/ 1",
+    "a./**/ /**/\n return /(r = import('x'))/ 1",
+    '"\\\r\n"; import("x"); "',
+    "#! /*\nimport('x'); /* */",
+  ])("is true for a module with a dynamic import in %j", (code) => {
+    expect(needsRuntime(code)).toBe(true);
+  });
+
+  it.each(["f(() => {\n  return /'/.test(a); }); 'URL'", "if (a) /* b */ return /'/.test(a); 'URL'"])(
+    "is false for a module that returns a regular expression: %j",
+    (code) => {
+      expect(needsRuntime(code)).toBe(false);
+    },
+  );
+
   it("is false for words of a comment on imports", () => {
     expect(
       needsRuntime("/** Rows to import. An import/export. Meta: import (CSV). */ export const a = 1;"),

@@ -28,14 +28,14 @@ const LIGHT_MEMBERS: Record<string, RegExp> = {
 
 /** Comments, strings, and the delimiters of regular expressions, templates and the code in templates. */
 const TEXT =
-  /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n\r\u2028\u2029]*|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|[`{}()/]/gs;
+  /^#![^\n\r\u2028\u2029]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n\r\u2028\u2029]*|"(?:\\(?:\r\n|.)|[^"\\\n])*"?|'(?:\\(?:\r\n|.)|[^'\\\n])*'?|[`{}()/]/gs;
 /** The rest of a regular expression. */
 const PATTERN = /(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//y;
 /**
  * Code endings after which a slash begins a regular expression, and after which it divides. After any other, it is
  * ambiguous.
  */
-const BEFORE_PATTERN = /(?:[(,=:[!&|?{;]|=>|[\s;)]return|^return)$/;
+const BEFORE_PATTERN = /(?:[(,=:[!&|?{;]|=>|(?<!\.)[ ;)]return)$/;
 const BEFORE_DIVISION =
   /[\w$\]\u0080-\uFFFF]$(?<!\b(?:await|break|case|continue|debugger|default|delete|do|else|extends|in|instanceof|new|of|return|throw|typeof|void|yield))/;
 /** Words before a parenthesis that is not an operand. */
@@ -49,7 +49,7 @@ const TEMPLATE = /(?:\\.|[^`\\$]|\$(?!\{))*(?:`|\$\{)/sy;
  * them.
  */
 const IMPORT_META = /import\s*(?:\/[/*]|\.\s*(?:\/[/*]|meta))/;
-const DYNAMIC_IMPORT = /(?<![.\w$])import\s*\(|\$cem\d*\.load\b/;
+const DYNAMIC_IMPORT = /(?:(?<![.\w$])|(?<=\.\.\.))import\s*(?:\(|\.\s*(?:source|defer)\b)|\$cem\d*\.load\b/;
 const WORD = /(?<![.\w$])[A-Za-z_$][\w$]*|(?<=\.\.\.)[A-Za-z_$][\w$]*/g;
 
 export const languageNames: ReadonlySet<string> = new Set(
@@ -87,8 +87,9 @@ export function needsRuntime(code: string): boolean {
  */
 function withoutText(code: string): string {
   let plain = "";
-  /** The end of the code so far. */
+  /** The end of the code so far, with single spaces. */
   let before = "";
+  let isAfterComment = false;
   /** Open braces, and whether they enclose code of a template; open parentheses, and whether they are no operand. */
   const braces: boolean[] = [];
   const parentheses: boolean[] = [];
@@ -98,7 +99,8 @@ function withoutText(code: string): string {
     const [text] = match;
     const between = code.slice(from, match.index);
     plain += between;
-    before = between.trimEnd().slice(-LONGEST_WORD) || before;
+    const end = `${isAfterComment ? before : ""} ${between}`.replaceAll(/\s+/g, " ").trimEnd();
+    before = end.slice(-LONGEST_WORD) || before;
     let kept = text;
     if (text === "{") braces.push(false);
     else if (text === "(") parentheses.push(CONTROL.test(before));
@@ -117,8 +119,9 @@ function withoutText(code: string): string {
     } else if (text.length > 1) kept = text.startsWith("/") ? " " : '""';
     plain += kept;
     // An operand in parentheses counts like a list.
+    isAfterComment = kept === " ";
     if (kept === ")" && parentheses.pop() !== true) before = "]";
-    else if (kept !== " ") before = kept;
+    else if (!isAfterComment) before = kept;
     from = TEXT.lastIndex;
   }
   return plain + code.slice(from);

@@ -7,12 +7,7 @@ import { attempt } from "./primordials.ts";
 type Members = Record<string, unknown>;
 type Callable = (...args: unknown[]) => unknown;
 
-/**
- * Loads a Node module.
- *
- * @returns its exports.
- * @throws TypeError when there is none with this name.
- */
+/** @returns the exports of a Node module. @throws TypeError when there is none with this name. */
 export async function nodeModule(url: string): Promise<Members> {
   if (!isBuiltin(url)) throw new TypeError(`There is no module ${url}.`);
   const name = url.slice("node:".length);

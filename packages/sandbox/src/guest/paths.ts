@@ -1,6 +1,5 @@
 import { indexOfText, sliceText, startsWith } from "./primordials.ts";
 
-/** A folder and its replacement. */
 type Mapping = readonly [from: string, to: string];
 
 const FILE_SCHEME = "file://";
@@ -41,7 +40,6 @@ function mapped(path: string, mappings: readonly Mapping[]): string | undefined 
   return undefined;
 }
 
-/** Maps a guest path to a host path. */
 export function toHostPath(path: string): string {
   return mapped(path, roots) ?? path;
 }
@@ -54,7 +52,6 @@ export function toGuestPath(path: string): string {
   return found === undefined ? path : scheme + found;
 }
 
-/** Replaces host paths by guest paths in a text. */
 export function toGuestText(text: string): string {
   let result = text;
   for (let index = 0; index < hosts.length; index += 1) {

@@ -9,11 +9,7 @@ import { withoutTypes } from "./source-text.ts";
 /** The compiler puts a line before the program: this offset keeps positions as in the given program. */
 const FIRST_LINE = -1;
 
-/**
- * Loads a compiled program into its realm; resolves with its main function.
- *
- * @throws RuntimeNeeded for a program that the realm can't run; otherwise an error of the realm.
- */
+/** @throws RuntimeNeeded for a program that the realm can't run; otherwise an error of the realm. */
 export async function loadProgram({ context, ownError }: Realm, source: string): Promise<unknown> {
   try {
     const { code, sourceMap } = withoutTypes(source);

@@ -25,7 +25,6 @@ export interface Realm {
   end(): void;
 }
 
-/** Settings of a realm, provided by the guest. */
 export interface RealmSettings {
   importModules(realm: Realm, id: number, requests: string): Promise<void>;
   /** Receives the program's value as JSON, `undefined` for none. */

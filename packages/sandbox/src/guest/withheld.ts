@@ -3,7 +3,6 @@ import { deno } from "./deno.ts";
 
 type Members = Record<string, unknown>;
 
-/** Loads a Node module. */
 export const loadNode = createRequire(import.meta.url) as (name: string) => Members;
 
 /** Creates a function that throws. A constructor, so that classes can extend it. */
@@ -34,10 +33,18 @@ export function withholdListening(): void {
   Object.defineProperty(globalThis, "process", process);
 }
 
-/** Withholds threads from programs: they have their own copies of the classes. */
-export function withholdThreads(): void {
+/**
+ * Withholds what takes a filter of system calls to bound: threads, which have their own copies of the classes, and would
+ * reveal host paths where those are mapped; and WASI, which makes symbolic links to anywhere, since Deno checks only
+ * the location of a link. The host's own work in the workspace could follow them.
+ */
+export function withholdUnfiltered(): void {
   const refuse = refusing("The sandbox starts no threads.");
   (globalThis as unknown as Members)["Worker"] = refuse;
   // Its constructor calls its superclass.
   Object.freeze(Object.setPrototypeOf(loadNode("worker_threads")["Worker"], refuse));
+  // Without these methods, it has no memory to read a path from.
+  const { prototype } = loadNode("wasi")["WASI"] as { prototype: Members };
+  for (const name of ["start", "initialize", "finalizeBindings"])
+    prototype[name] = refusing("The sandbox has no WASI.");
 }

@@ -96,11 +96,7 @@ export async function connectGuest(guest: Guest, timeoutMs: number = START_TIMEO
   );
 }
 
-/**
- * Pings an idle guest.
- *
- * @returns The reason why the guest can't be used; `undefined` when it is healthy.
- */
+/** Pings an idle guest. @returns the reason why it can't be used; `undefined` when it is healthy. */
 export function checkHealth(connected: ConnectedGuest, timeoutMs: number): Promise<string | undefined> {
   const answer = awaitReady(connected, timeoutMs, "while idle");
   connected.guest.stdin.write(encodeHostMessage({ type: "ping" }));

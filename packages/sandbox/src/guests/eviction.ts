@@ -8,7 +8,6 @@ export interface SessionGuest {
   state: "running" | "idle" | "ended";
   /** Absent until it has started. */
   connected?: ConnectedGuest | undefined;
-  /** Completed runs. */
   runs: number;
   /** Its memory when it was last measured. */
   memoryBytes: number;

@@ -15,15 +15,9 @@ const GROWTH_FACTOR = 4;
 const DEFAULT_STANDBY = 2;
 const DEFAULT_IDLE_MS = 300_000;
 
-/** Settings of a {@link GuestPool}. */
 export interface GuestPoolSettings {
-  /** Starts one guest. */
   start(): Promise<Guest> | Guest;
-  /**
-   * Number of booted guests kept ready. 0 starts each guest when it is needed.
-   *
-   * @defaultValue 2
-   */
+  /** Number of booted guests kept ready. 0 starts each guest when it is needed. @defaultValue 2 */
   standby?: number | undefined;
   /**
    * Upper bound of ready guests: their number grows by one with each run that finds none ready.
@@ -31,29 +25,13 @@ export interface GuestPoolSettings {
    * @defaultValue Four times `standby` where each run has a guest of its own, else `standby`.
    */
   maxStandby?: number | undefined;
-  /**
-   * Maximum number of guests kept for the next run of their session; beyond it, one of them is ended.
-   *
-   * @defaultValue 16
-   */
+  /** Maximum number of guests kept for the next run of their session; beyond it, one of them is ended. @defaultValue 16 */
   keptGuests?: number | undefined;
-  /**
-   * Idle time after which standby guests are killed, in milliseconds; kept guests after a minute at most.
-   *
-   * @defaultValue 300,000
-   */
+  /** Idle time in milliseconds after which standby guests are killed; kept ones after a minute at most. @defaultValue 300,000 */
   idleMs?: number | undefined;
-  /**
-   * Timeout of a guest's start, in milliseconds.
-   *
-   * @defaultValue 15,000
-   */
+  /** Timeout of a guest's start, in milliseconds. @defaultValue 15,000 */
   startTimeoutMs?: number | undefined;
-  /**
-   * Timeout of an idle guest's health check, in milliseconds.
-   *
-   * @defaultValue 2,000
-   */
+  /** Timeout of an idle guest's health check, in milliseconds. @defaultValue 2,000 */
   healthTimeoutMs?: number | undefined;
 }
 
@@ -198,7 +176,6 @@ export function createGuestPool(settings: GuestPoolSettings) {
   }
 
   return {
-    /** Current and cumulative counts. */
     stats(): Omit<SandboxStats, "running" | "waiting"> {
       const [ready, kept] = [standby.length, sessions.idle];
       return { standby: ready, kept, taken: Math.max(0, living.size - ready - kept), ...counts };

@@ -25,7 +25,10 @@ export interface GuestProviderSettings extends Pick<
   GuestSandboxSettings,
   "standby" | "maxStandby" | "keptGuests" | "idleMs" | "reuse" | "queueTimeoutMs"
 > {
-  /** Concurrent runs over all sandboxes of this provider; further runs are queued. */
+  /**
+   * Concurrent runs over all sandboxes of this provider; further runs are queued. Up to half as many more may be under way
+   * instead of runs that wait for a person, whose guests stay.
+   */
   maxConcurrentRuns?: number | undefined;
 }
 
@@ -58,7 +61,8 @@ export function createGuestProvider(
   parts: ProviderParts,
 ): GuestSandboxProvider {
   const { name, machine } = parts;
-  const gate = new FairGate(settings.maxConcurrentRuns ?? parts.concurrentRuns);
+  const concurrentRuns = settings.maxConcurrentRuns ?? parts.concurrentRuns;
+  const gate = new FairGate(concurrentRuns, Math.floor(concurrentRuns / 2));
   return {
     specificationVersion: "v1",
     name,

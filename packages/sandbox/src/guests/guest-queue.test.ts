@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { FairGate } from "@cem/core";
+import { FairGate, type ToolInvoker } from "@cem/core";
+import type { Guest } from "./guest.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
 import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
+const CALL = { type: "call", id: 1, server: "s", tool: "t", args: {} };
 const done: GuestScript = (guest) => guest.send({ type: "done", value: guest.id });
 
 describe("the queue of a sandbox", () => {
@@ -45,6 +47,35 @@ describe("the queue of a sandbox", () => {
       expect(sandbox.stats().waiting).toBe(0);
       await sandbox.dispose();
       expect(await endless).toMatchObject({ status: "killed", reason: "disposed" });
+    });
+
+    it.each<
+      [string, (run: { abort: AbortController; sandbox: GuestSandbox; guest: Guest | undefined }) => unknown]
+    >([
+      ["is aborted", ({ abort }) => abort.abort()],
+      ["is disposed of", ({ sandbox }) => sandbox.dispose()],
+      ["loses its guest", ({ guest }) => guest?.kill()],
+    ])("lends the slot of a run that waits for a person until it %s", async (_, end) => {
+      const gate = new FairGate(1, 1);
+      const asked = Promise.withResolvers<void>();
+      const abort = new AbortController();
+      let guest: Guest | undefined;
+      const sandbox = open((started) => (guest = started).send(CALL), { gate, standby: 0 });
+      const invoker: ToolInvoker = {
+        specificationVersion: "v1",
+        invoke(_call, { onWaiting }) {
+          onWaiting?.(true);
+          asked.resolve();
+          return new Promise(() => {});
+        },
+      };
+      const run = sandbox.run({ code: "", invoker, signal: abort.signal });
+      await asked.promise;
+      expect(await open(done, { gate }).run({ code: "" })).toMatchObject({ status: "completed" });
+      await end({ abort, sandbox, guest });
+      expect(await run).not.toMatchObject({ status: "completed" });
+      expect(gate.tryEnter({ session: "a" })).toBeTypeOf("function");
+      expect(gate.tryEnter({ session: "b" })).toBeUndefined();
     });
 
     it("lets sessions take turns, however busy one is", async () => {

@@ -201,7 +201,7 @@ describe("createGuestSandbox", () => {
 
   it.each([
     ["empty output", { type: "stderr", text: "" }, "output-flood"],
-    ["reports of its work", { type: "unawaited", isStopped: false, work: [] }, "output-flood"],
+    ["reports of its work", { type: "unawaited", isStopped: false, work: [] }, "protocol"],
     ["words on its realm", { type: "single-use" }, "protocol"],
     [
       "calls",

@@ -10,6 +10,7 @@ import {
   type Sandbox,
   type SandboxSpec,
   type SandboxStats,
+  type Slot,
 } from "@cem/core";
 import { compileForGuest } from "../runs/compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
@@ -96,11 +97,11 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
     return pool.acquire(own, part).catch(toErrorInfo);
   }
 
-  /** Enters at once if there is room, which is the usual case. */
-  function enter(request: RunRequest): Promise<(() => void) | "gone" | "busy"> | (() => void) | "gone" {
+  /** Enters at once if there is room, which is the usual case. `undefined` for a nested run, which takes no slot. */
+  function enter(request: RunRequest): Promise<Slot | "gone" | "busy"> | Slot | "gone" | undefined {
     if (request.signal?.aborted === true || disposed.aborted) return "gone";
     // A run that waits for a nested one, queued behind others that do the same, would wait forever.
-    if (nested) return () => {};
+    if (nested) return undefined;
     return gate.tryEnter(keyOf(request)) ?? queue(request);
   }
 
@@ -109,7 +110,7 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
   }
 
   /** Waits in the queue; `gone` when the run was aborted or the sandbox disposed meanwhile, `busy` on timeout. */
-  async function queue(request: RunRequest): Promise<(() => void) | "gone" | "busy"> {
+  async function queue(request: RunRequest): Promise<Slot | "gone" | "busy"> {
     const { signal } = request;
     const late = queueTimeoutMs === undefined ? undefined : AbortSignal.timeout(queueTimeoutMs);
     const signals = [disposed, signal, late].filter((one) => one !== undefined);
@@ -188,11 +189,12 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
           release,
           quota,
           ticket,
+          onWaiting: entered?.setWaiting,
         });
       } finally {
         await ticket?.settle();
         running -= 1;
-        entered();
+        entered?.();
         pool.refillSoon();
       }
     },

@@ -71,7 +71,6 @@ export function createSessionGuests(
     get serving(): number {
       return [...sessions.values()].reduce((sum, { guests }) => sum + guests.size, 0);
     },
-    /** Number of idle guests. */
     get idle(): number {
       return allIdle.size;
     },
@@ -143,7 +142,6 @@ export function createSessionGuests(
       }
       return ended;
     },
-    /** Ends all idle guests. */
     clear: () => end(...allIdle),
   };
 }

@@ -85,7 +85,6 @@ export function createFrameReader({ token, onFrame, onText, onViolation }: Frame
   const reader = {
     /** The longest message accepted, all pieces together, in bytes. */
     maxFrameBytes: 64 * 1024,
-    /** Parses the next chunk of the guest's stdout. */
     push(chunk: Buffer): void {
       if (isBroken) return;
       const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;

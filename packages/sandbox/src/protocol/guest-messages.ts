@@ -27,7 +27,6 @@ export interface GuestWork {
   stack: string;
 }
 
-/** A call of a tool on the host. */
 export interface GuestCall {
   id: number;
   server: string;
@@ -68,13 +67,15 @@ const guestError = z.strictObject({
   stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
 });
 
-/** More than a guest lists. */
-const MAX_WORK = 64;
+/** As many as a guest lists. */
+export const MAX_WORK = 40;
+/** A guest sends 4,096, and positions in the source may have more digits than in what was compiled. */
+const MAX_WORK_STACK_CHARACTERS = 8_192;
 const work = z.strictObject({
   kind: z.enum(["call", "operation", "timer"]),
   server: name,
   name,
-  stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
+  stack: z.string().check(z.maxLength(MAX_WORK_STACK_CHARACTERS)),
 });
 
 /** Strict: unknown members would be parsed but not covered by any limit, and the guest runner never writes any. */

@@ -5,6 +5,8 @@ const FRAME =
   /^\s*at (?:(.*?) \()?(?:async )?(?:blob:[^\s()]*?|(?:file:\/\/)?\/workspace\/((?!servers\/|skills\/)[^\s():]*)):(\d+):(\d+)\)?$/;
 /** Longer lines of a stack are cut before matching, which bounds the time of the regular expression. */
 const MAX_LINE_CHARACTERS = 1_024;
+/** Further lines are left out, which bounds it as well. */
+const MAX_LINES = 1_000;
 const PROGRAM_FILE = "program.ts";
 /** Function names of the wrapper that the compiler puts around the program. */
 const WRAPPER_NAMES = /^(?:async )?(?:Module\.|Object\.)?default$/;
@@ -14,7 +16,7 @@ const PLACE_IN_MESSAGE = / ?(?:at|\()? ?blob:(?:(?!blob:)[^\s()])*?:(\d+):(\d+)\
 export type RawGuestError = Required<Pick<Error, "name" | "message" | "stack">>;
 
 function framesOf(stack: string) {
-  return stack.split("\n").flatMap((text) => {
+  return stack.split("\n", MAX_LINES).flatMap((text) => {
     const [, name = "", file = PROGRAM_FILE, line = "0", column] =
       FRAME.exec(text.slice(0, MAX_LINE_CHARACTERS)) ?? [];
     const place = { file, line: Number(line), column: Number(column) };

@@ -18,13 +18,9 @@ export interface InitMessage {
   toolFolders?: readonly string[] | undefined;
   /** Guest paths of files that can't be imported. */
   hidden?: readonly string[] | undefined;
-  /** Whether threads are withheld from programs, since nothing could be withheld from threads. */
-  noThreads?: boolean | undefined;
-  /**
-   * Whether the guest serves more than one run.
-   *
-   * @defaultValue false
-   */
+  /** Whether the kernel refuses listening and making links, in every thread. Otherwise threads and WASI are withheld. */
+  hasFilter?: boolean | undefined;
+  /** Whether the guest serves more than one run. @defaultValue false */
   reuse?: boolean | undefined;
 }
 
@@ -33,7 +29,6 @@ export interface PingMessage {
   type: "ping" | "rest";
 }
 
-/** Starts a run. */
 export interface RunMessage {
   type: "run";
   source: string;
@@ -54,17 +49,13 @@ export interface EncodedResult {
   ok: boolean;
   /** The value as JSON; empty when the call failed. */
   json: string;
-  /** Why the call failed. */
   error?: ErrorInfo | undefined;
 }
 
 /** The beginning of every result handle's path in JSON. Without it, the guest need not search the result. */
 const HANDLE_MARK = '"/workspace/results/';
 
-/**
- * Encodes a tool's result as the line to write to a guest's stdin. A result that is too large or not JSON becomes an
- * error.
- */
+/** Encodes a tool's result as the line to write to a guest's stdin. One that is too large or not JSON becomes an error. */
 export function encodeResult(
   call: Pick<GuestCall, "id" | "server" | "tool">,
   result: ToolResult,

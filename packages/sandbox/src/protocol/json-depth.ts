@@ -21,7 +21,6 @@ export const MAX_NAMES = 100_000;
 
 /** Nesting depth and size of JSON text, counted up to the first exceeded limit. */
 export interface JsonShape {
-  /** The nesting depth. */
   depth: number;
   /** The number of commas, arrays and objects: at most two for each value. */
   marks: number;

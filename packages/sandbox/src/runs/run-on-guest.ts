@@ -12,7 +12,7 @@ import type {
 } from "@cem/core";
 import type { ConnectedGuest, GuestListener } from "../guests/connected-guest.ts";
 import { explainExit, isAllocationFailure } from "../guests/guest-exit.ts";
-import type { GuestMessage } from "../protocol/guest-messages.ts";
+import { MAX_WORK, type GuestMessage } from "../protocol/guest-messages.ts";
 import { lineOf, mapGuestError } from "../protocol/guest-stack.ts";
 import { encodeHostMessage } from "../protocol/host-messages.ts";
 import { createRunOutput } from "./run-output.ts";
@@ -22,17 +22,14 @@ import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
 const USAGE_POLL_MS = 25;
 /** Space in a frame besides the payload, for names and a sample of a tool's result. */
 const FRAME_OVERHEAD_BYTES = 512 * 1024;
-/** Size of a message without its payload. */
 const MESSAGE_OVERHEAD_BYTES = 1_024;
 
 /** Added to the program's output for each message on stderr, so that empty messages count as a flood, too. */
 const STDERR_MESSAGE_BYTES = 256;
-/** The same for a report of unawaited work, of which a guest sends two or three. */
-const REPORT_BYTES = 16 * 1024;
+/** Reports of unawaited work that a guest sends at most. */
+const MAX_REPORTS = 3;
 /** A larger value takes milliseconds to parse and to search. */
 const LARGE_VALUE_BYTES = 128 * 1024;
-/** Pieces of unawaited work that an outcome names. */
-const MAX_UNAWAITED = 40;
 
 /** An outcome without the report that all outcomes share. */
 type Ending = RunOutcome extends infer Outcome
@@ -56,6 +53,8 @@ export interface SessionSettings {
   release?: (() => void) | undefined;
   quota?: WorkspaceQuota | undefined;
   ticket?: RunTicket | undefined;
+  /** Called when a call starts or stops waiting for a person. */
+  onWaiting?: ((isWaiting: boolean) => void) | undefined;
 }
 
 /** Executes one run on one guest, from the program's start to its outcome. Never rejects. */
@@ -73,11 +72,15 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     onToolCall: request.onToolCall,
     send: (line, sent) => guest.stdin.write(line, () => sent()),
     kill,
-    onWaiting: clock.setWaiting,
+    onWaiting(isWaiting) {
+      clock.setWaiting(isWaiting);
+      settings.onWaiting?.(isWaiting);
+    },
   });
   const outcome = Promise.withResolvers<RunOutcome>();
   const cleanups: (() => void)[] = [];
   let unawaited: UnawaitedWork[] = [];
+  let reports = 0;
   /** The value of a program that has returned, while the run waits. */
   let returned: { value: JsonValue } | undefined;
   /** The size of the message with the program's value. */
@@ -112,10 +115,11 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
         case "trace":
           return bridge.trace(message);
         case "unawaited":
-          output.charge(bytes + REPORT_BYTES);
+          reports += 1;
+          if (reports > MAX_REPORTS) return kill("protocol", "The guest sent `unawaited` too often.");
           bridge.leave();
-          unawaited = toUnawaited(message).concat(unawaited).slice(0, MAX_UNAWAITED);
-          return endIfFlood();
+          unawaited = toUnawaited(message).concat(unawaited).slice(0, MAX_WORK);
+          return;
         case "single-use":
           if (isSingleUse) return kill("protocol", "The guest sent `single-use` twice.");
           isSingleUse = true;

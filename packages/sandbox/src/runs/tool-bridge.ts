@@ -24,7 +24,6 @@ const STOPPED_MS = 1_000;
 const RUN_ENDED = new DOMException("The run that called this tool has ended.", "AbortError");
 const UNAWAITED = new DOMException("The program ended without awaiting this call.", UNAWAITED_CALL);
 
-/** Why a guest was killed. */
 export type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
 
 export interface ToolBridgeSettings {

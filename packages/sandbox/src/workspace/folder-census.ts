@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import type { Dirent } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, readdir, realpath, rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { ignoreMissing, openShut, type ContainedFolder } from "@cem/core/files";
 
 /** Disk usage of a folder and everything below it. Links are not followed. */
 export interface FolderUsage {
@@ -8,8 +10,8 @@ export interface FolderUsage {
   entries: number;
   /** Disk space that they take, in bytes. */
   bytes: number;
-  /** A folder that can't be listed, although this user owns it or because its path is too long. */
-  unlisted?: string | undefined;
+  /** The new place of a folder whose path was too long. */
+  moved?: string | undefined;
 }
 
 interface CensusOptions {
@@ -24,20 +26,39 @@ interface CensusOptions {
 /** Number of folders listed, and of files measured, in parallel. */
 const PARALLEL = 16;
 const BYTES_PER_BLOCK = 512;
+/** Systems accept paths of about 4,096 bytes, macOS of 1,024; a name has at most 255. */
+const MAX_PATH_BYTES = process.platform === "darwin" ? 750 : 3_800;
 
-/** Counts the content of a folder, recursively. */
+/**
+ * Counts the content of a folder, recursively. So that a program can hide nothing, a folder that it has shut against its
+ * owner is opened, and one whose path is too long is moved to the top.
+ */
 export async function countFolder(root: string, { sizes, maxEntries, isStopped }: CensusOptions) {
   const usage: FolderUsage = { entries: 0, bytes: 0 };
   const pending = [root];
+  const countIn = async (path: string, ignore: (error: Error) => undefined): Promise<void> => {
+    const found = await readdir(path, { withFileTypes: true });
+    const bytes = sizes ? await sizeOf(path, found, ignore) : 0;
+    usage.entries += found.length;
+    usage.bytes += bytes;
+    for (const entry of found) {
+      if (!entry.isDirectory()) continue;
+      const below = join(path, entry.name);
+      const isTooLong = Buffer.byteLength(below) > MAX_PATH_BYTES;
+      const moved = isTooLong ? await moveUp(root, below).catch(() => undefined) : undefined;
+      pending.push(moved ?? below);
+      usage.moved = moved ?? usage.moved;
+    }
+  };
   const count = async (path: string): Promise<void> => {
     try {
-      const found = await readdir(path, { withFileTypes: true });
-      usage.entries += found.length;
-      for (const entry of found) if (entry.isDirectory()) pending.push(join(path, entry.name));
-      const bytes = sizes ? await sizeOf(path, found) : 0;
-      usage.bytes += bytes;
-    } catch (error) {
-      if (await isHidden(path, (error as NodeJS.ErrnoException).code)) usage.unlisted = path;
+      await countIn(path, ignoreMissing).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") throw error;
+        await (await openBelow(root, path))[Symbol.asyncDispose]();
+        await countIn(path, () => undefined);
+      });
+    } catch {
+      // It was removed meanwhile, or belongs to another user, in whose folders no program writes.
     }
   };
   while (pending.length > 0 && usage.entries <= maxEntries && !isStopped())
@@ -45,12 +66,16 @@ export async function countFolder(root: string, { sizes, maxEntries, isStopped }
   return usage;
 }
 
-async function sizeOf(folder: string, entries: readonly Dirent[]): Promise<number> {
+async function sizeOf(
+  folder: string,
+  entries: readonly Dirent[],
+  ignore: (error: Error) => undefined,
+): Promise<number> {
   const files = entries.filter((entry) => !entry.isDirectory());
   let bytes = 0;
   for (let index = 0; index < files.length; index += PARALLEL) {
     const sizes = files.slice(index, index + PARALLEL).map(async ({ name }) => {
-      const found = await lstat(join(folder, name)).catch(() => undefined);
+      const found = await lstat(join(folder, name)).catch(ignore);
       return (found?.blocks ?? 0) * BYTES_PER_BLOCK;
     });
     for (const size of await Promise.all(sizes)) bytes += size;
@@ -58,10 +83,21 @@ async function sizeOf(folder: string, entries: readonly Dirent[]): Promise<numbe
   return bytes;
 }
 
-/** Whether a program could have made a folder that the host can't list. A folder that was removed meanwhile doesn't count. */
-async function isHidden(path: string, code: string | undefined): Promise<boolean> {
-  if (code === "ENAMETOOLONG") return true;
-  if (code !== "EACCES" && code !== "EPERM") return false;
-  const found = await lstat(path).catch(() => undefined);
-  return found !== undefined && found.uid === process.getuid?.();
+/** Moves a folder to the top. @returns its new path */
+async function moveUp(root: string, path: string): Promise<string> {
+  // Moving takes its owner's access.
+  await (await openBelow(root, path))[Symbol.asyncDispose]();
+  await using folder = await openBelow(root, dirname(path));
+  const moved = join(root, `moved-${randomBytes(4).toString("hex")}`);
+  await rename(folder.child(basename(path)), moved);
+  return moved;
+}
+
+/** Opens a folder and gives its owner access to it and to those above. No link that takes their place is followed. */
+async function openBelow(root: string, path: string): Promise<ContainedFolder> {
+  await using above = path === root ? undefined : await openBelow(root, dirname(path));
+  // The workspace itself may be a link, which no program can change.
+  const folder = openShut(above?.child(basename(path)) ?? (await realpath(root)));
+  if (folder === undefined) throw new Error(`${path} is gone.`);
+  return folder;
 }

@@ -6,7 +6,6 @@ const INTERNAL_IPV6 = ["[::]", "[::1]", "[fd00:ec2::254]"] as const;
 const IPV4_BITS = 32;
 const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|((?!-)[A-Za-z0-9.-]+))(?::(\d{1,5}))?$/;
 
-/** One host of a network policy. */
 export interface AllowedHost {
   name: string;
   family: "ipv4" | "ipv6" | "name";

@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,6 +24,16 @@ function makeEntries(count: number, prefix = "entry"): void {
   for (let index = 0; index < count; index += 1) mkdirSync(join(folder, `${prefix}-${index}`));
 }
 
+const DEPTH = 14;
+/** Makes a folder by whose path no system call reaches it: one deep folder is moved into another. */
+function makeDeep(): void {
+  const [one, other] = ["x", "y"].map((top) =>
+    join(folder, top, ...Array<string>(DEPTH - 1).fill("d".repeat(250))),
+  );
+  for (const deep of [one, other]) mkdirSync(deep as string, { recursive: true });
+  renameSync(join(folder, "y"), join(one as string, "y"));
+}
+
 describe("countFolder", () => {
   const whole = { sizes: true, maxEntries: Infinity, isStopped: () => false };
 
@@ -29,11 +48,35 @@ describe("countFolder", () => {
     expect(await countFolder(folder, { ...whole, sizes: false })).toEqual({ entries: 5, bytes: 0 });
   });
 
-  it.skipIf(process.getuid?.() === 0)("names a folder that it can't list", async () => {
-    mkdirSync(join(folder, "closed"));
-    chmodSync(join(folder, "closed"), 0o300);
-    onTestFinished(() => chmodSync(join(folder, "closed"), 0o700));
-    expect((await countFolder(folder, whole)).unlisted).toBe(join(folder, "closed"));
+  it("opens folders that a program has shut, the top as well", async () => {
+    for (const closed of [join(folder, "closed"), folder]) {
+      mkdirSync(join(closed, "within"), { recursive: true });
+      chmodSync(closed, 0o310);
+    }
+    expect((await countFolder(folder, whole)).entries).toBe(3);
+    // Root lists them as they are.
+    const mode = process.getuid?.() === 0 ? 0o310 : 0o710;
+    for (const closed of [folder, join(folder, "closed")]) expect(statSync(closed).mode & 0o777).toBe(mode);
+  });
+
+  it("moves a folder whose path is too long to the top, and follows no link to it", async () => {
+    makeDeep();
+    symlinkSync("/usr", join(folder, "usr"));
+    const { entries, moved } = await countFolder(folder, whole);
+    expect(entries).toBe(2 * DEPTH + 1);
+    expect(moved).toMatch(/[/]moved-[0-9a-f]{8}$/);
+    expect(await countFolder(folder, whole)).toMatchObject({ entries, bytes: expect.any(Number) });
+    expect((await countFolder(folder, whole)).moved).toBeUndefined();
+  });
+
+  it("moves one as well where the workspace is a link", async () => {
+    makeDeep();
+    const link = `${folder}-link`;
+    symlinkSync(folder, link);
+    onTestFinished(() => rmSync(link));
+    const { entries, moved } = await countFolder(link, whole);
+    expect(entries).toBe(2 * DEPTH);
+    expect(moved).toContain(`${link}/moved-`);
   });
 
   it("ends at the limit", async () => {
@@ -80,6 +123,17 @@ describe("WorkspaceQuota", () => {
     const exceeded = new Promise<string>((resolve) => quota.watch(resolve));
     writeFileSync(join(folder, "big.bin"), Buffer.alloc(5 * MIB, 1));
     expect(await exceeded).toMatch(/its quota is 4 MiB\.$/);
+  });
+
+  it("ends a run that makes a path too long, and refuses none after it", async () => {
+    const quota = quotaOf(100, 100);
+    await quota.check();
+    const ended = new Promise<string>((resolve) => quota.watch(resolve));
+    makeDeep();
+    expect(await ended).toMatch(
+      /^The path of a folder in the workspace was too long, so it is now [/]workspace[/]moved-[0-9a-f]{8}\.$/,
+    );
+    expect(await quota.check()).toBeUndefined();
   });
 
   it("lets a run delete what is above the quota, but add nothing", async () => {

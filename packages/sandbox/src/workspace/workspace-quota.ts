@@ -10,7 +10,6 @@ const REST_PER_SIZES = 100;
 const FIRST_COUNT_MS = 50;
 /** Up to this multiple of the quota, code may still run, so that it can delete the excess. */
 const REFUSED_ABOVE = 1.1;
-const MAX_SHOWN_CHARACTERS = 200;
 
 /** A run that is ended when it takes the workspace above its quota. */
 interface Watcher {
@@ -111,18 +110,19 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
 
   function refusal(): RunRefusal | undefined {
     if (latest === undefined) return undefined;
-    const { entries, bytes, unlisted } = latest;
-    const isFarAbove = entries > maxEntries * REFUSED_ABOVE || bytes > maxBytes * REFUSED_ABOVE;
-    if (!isFarAbove && unlisted === undefined) return undefined;
-    return { code: "WORKSPACE_FULL", message: `${problemOf(latest, undefined)} Nothing was run.` };
+    const { entries, bytes } = latest;
+    if (entries <= maxEntries * REFUSED_ABOVE && bytes <= maxBytes * REFUSED_ABOVE) return undefined;
+    return { code: "WORKSPACE_FULL", message: `${fullness(latest, undefined)} Nothing was run.` };
   }
 
-  /** Why the workspace exceeds both its quota and its usage before the run, or can't be counted; else `undefined`. */
-  function problemOf({ entries, bytes, unlisted }: FolderUsage, before: FolderUsage | undefined) {
-    if (unlisted !== undefined) {
-      const path = GUEST_WORKSPACE + unlisted.slice(workspaceDir.length);
-      return `A folder of the workspace can't be listed, so what it holds can't be counted: ${path.slice(0, MAX_SHOWN_CHARACTERS)}.`;
-    }
+  function problemOf(usage: FolderUsage, before: FolderUsage | undefined): string | undefined {
+    const { moved } = usage;
+    if (moved === undefined) return fullness(usage, before);
+    return `The path of a folder in the workspace was too long, so it is now ${GUEST_WORKSPACE}${moved.slice(workspaceDir.length)}.`;
+  }
+
+  /** Why the workspace exceeds both its quota and its usage before the run; else `undefined`. */
+  function fullness({ entries, bytes }: FolderUsage, before: FolderUsage | undefined): string | undefined {
     if (entries > Math.max(maxEntries, before?.entries ?? 0)) {
       // Counting stopped early.
       const about = entries > maxEntries * REFUSED_ABOVE ? "at least " : "";

@@ -9,7 +9,6 @@ import { createTermIndex, readGrams } from "./term-index.ts";
 const SATURATION = 1.2;
 const NAME_FIELD = fieldMask(["name"]);
 
-/** Builds the inverted index: from terms to the documents that contain them. */
 function buildPostings(documents: readonly (readonly number[][])[], termCount: number) {
   const averages = FIELDS.map(
     (_, field) =>
@@ -55,10 +54,7 @@ function buildPostings(documents: readonly (readonly number[][])[], termCount: n
   return postings;
 }
 
-/**
- * Smaller catalogs are weighted as if they had this many tools, so that a word that occurs in every tool of a single
- * server still counts.
- */
+/** Smaller catalogs are weighted as if they had this many tools, so that a word that is in every tool still counts. */
 const LEAST_DOCUMENTS = 12;
 
 /** The inverse document frequency of a word that occurs in `count` of the documents. */

@@ -40,10 +40,7 @@ export function readNames(lines: readonly string[]) {
   };
 }
 
-/**
- * Creates a function that finds the documents of the tools that a text names, in any case style: `weather.get_weather`,
- * `getWeather`, `"query"`, `the query tool`. A qualified name matches only that tool.
- */
+/** Finds the documents of the tools that a text names: `weather.get_weather`, `getWeather`, `"query"`, `the query tool`. */
 export function createNameIndex({ lines, longest, ...names }: Names): (text: string) => Set<number> {
   const byName = createLookup(names.byName);
   const byQualifiedName = createLookup(names.byQualifiedName);

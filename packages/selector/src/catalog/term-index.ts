@@ -104,7 +104,6 @@ export function createTermIndex(words: string[] = [], grams?: Grams) {
     get size() {
       return words.length;
     },
-    /** Adds a word, unless it is known; returns its number. */
     add(word: string): number {
       const number = numbers.get(word) ?? words.push(word) - 1;
       numbers.set(word, number);

@@ -19,12 +19,7 @@ interface Entry {
   catalog: Promise<IndexedCatalog>;
 }
 
-/**
- * Creates a cache of indexes by the content of their catalogs. Indexes come from memory, from the file of an earlier
- * process, or are newly built.
- *
- * @param folder - Folder of the file; without one, indexes are kept in memory only.
- */
+/** Caches indexes by the content of their catalogs, in memory and, for the next process, in a folder. */
 export function createCatalogCache(folder: string | undefined) {
   let entries: Entry[] = [];
   return (tools: readonly ToolDefinition[], version: string | undefined): Promise<IndexedCatalog> => {
@@ -64,11 +59,7 @@ function fileOf(folder: string, key: string): string {
   return path.join(folder, `index-${hash("sha256", key).slice(0, 16)}.bin`);
 }
 
-/**
- * Reads the index of an earlier process.
- *
- * @returns `undefined` for a file that is missing, broken or for other tools. The folder may come from a stranger.
- */
+/** `undefined` for a file that is missing, broken or for other tools. The folder may come from a stranger. */
 async function readIndexFile(
   file: string,
   key: string,

@@ -7,16 +7,11 @@ import { isRequestStem } from "./reading.ts";
 const PHRASE_WEIGHT = 0.5;
 /** Number of words after a word that form a phrase with it, without stop words. */
 const WINDOW_WORDS = 2;
-/** Tools with less than this share of the best score are skipped. */
 const LEAST_SHARE = 0.3;
 const MAX_TEXT_CHARACTERS = 200;
 const MAX_QUERY_WORDS = 256;
 
-/**
- * Finds words that occur together both in a text and in a tool's name, title or the beginning of its description:
- * `stock price` rather than `price` here and `stock` there. In any order, since names may reverse it. Adds the gain of
- * each document near the best to its score. The highest score is 1.
- */
+/** Raises the scores, of which the highest is 1, of documents with the same phrases as a text, in any order: `stock price`. */
 export function addPhraseGains(index: LexicalIndex, scores: Float32Array, text: string): void {
   const stems = splitStems(text).filter((word) => !isRequestStem(word));
   const wanted = pairsOf(index, stems.slice(0, MAX_QUERY_WORDS));

@@ -38,21 +38,13 @@ const GENERAL_NOUNS: ReadonlySet<string> = new Set(
     .map(stem),
 );
 
-export interface Term {
-  /** The word as written, in lower case. */
-  word: string;
-  stem: string;
-  weight: number;
-  /** Whether it is too general to select a tool, like `get`. */
-  general: boolean;
-}
-
 export type Reading = ReturnType<typeof readPart>;
 
 /** Analyses one part of a task: what it asks for, and how much each of its words says about that. */
 export function readPart(text: string) {
   const { hints, rest } = readHints(text);
-  const terms = new Map<string, Term>();
+  /** By stem. A general word, like `get`, selects no tool. */
+  const terms = new Map<string, { word: string; stem: string; weight: number; general: boolean }>();
   let actions: Actions | undefined;
   for (const word of splitWords(rest)) {
     const key = stem(word);

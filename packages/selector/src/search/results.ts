@@ -7,11 +7,7 @@ import { highest } from "./search-scorer.ts";
 import { isRequestStem } from "./reading.ts";
 import type { Ranks } from "./search-ranking.ts";
 
-/**
- * The share of the best score from which a tool is relevant: the more of the text the best tool covers, the more a good
- * answer should stand out. Chosen on the evaluation sets so that the recall of the first five and ten stays within 0.2
- * points of the uncut ranking, like the other bounds.
- */
+/** The share of the best score from which a tool is relevant. Chosen on the evaluation sets, like the other bounds. */
 const SHARE_OF_BEST = { least: 0.1, most: 0.4 };
 /** The coverage of the best tool at which each of these shares is reached. */
 const COVER_OF_BEST = { least: 0.25, most: 0.45 };
@@ -19,12 +15,7 @@ const COVER_OF_BEST = { least: 0.25, most: 0.45 };
 const LEAST_EXPLAINED = 0.085;
 /** If it explains less than this, a word or two may match by chance. */
 export const CLOSE_EXPLAINED = 0.18;
-/**
- * Drops the tools that are not relevant to a text: all if even the best one explains too little of it, else those far
- * behind the best.
- *
- * @returns The scores by document, 0 for one that is not relevant.
- */
+/** Sets the scores of tools far behind the best to 0; all if even the best one explains too little of the text. */
 export function keepRelevant({ scores, explained }: Ranks, named: ReadonlySet<number>): Float32Array {
   const isExplained = explained >= LEAST_EXPLAINED || named.size > 0;
   if (!isExplained) return new Float32Array(scores.length);
@@ -48,12 +39,7 @@ export const NAMED_REASON = "named in the task";
 export const MEANING_REASON = "close in meaning";
 const SPELLED_ALIKE = "spelled alike";
 
-/**
- * Ranks the documents with a score, best first; equal scores in the order of their ids.
- *
- * @param given - Scores by document, 0 to 1.
- * @param otherwise - The reason for those without a word of the text.
- */
+/** Ranks the documents with a score. `otherwise`: the reason for those without a word of the text. */
 export function rankAll(
   index: LexicalIndex,
   given: Float32Array,

@@ -26,10 +26,7 @@ export interface Ranks {
   explained: number;
 }
 
-/**
- * Ranks the tools of a catalog for a text, by the whole text, its steps and the other tools of each server. Plain loops,
- * since iterators over thousands of scores would dominate the time.
- */
+/** Ranks tools by the whole text, its steps and the other tools of each server. Plain loops, since iterators are slow. */
 export function createRanking(index: LexicalIndex): (text: string) => Ranks {
   const score = createScorer(index);
   return (text) => {
@@ -46,10 +43,7 @@ export function createRanking(index: LexicalIndex): (text: string) => Ranks {
 
 type Score = ReturnType<typeof createScorer>;
 
-/**
- * The share of a text that its best tool explains. If it is small, general words don't count (`get` explains nothing),
- * and an action that a tool does not offer counts against it.
- */
+/** The share of a text that its best tool explains. If it is small, general words and other actions don't count. */
 function explainedByBest(index: LexicalIndex, score: Score, text: string, scores: Float32Array): number {
   const explained = explainedShare(index, text, scores);
   if (explained >= DOUBTFUL_SHARE) return explained;

@@ -95,7 +95,6 @@ const READING_EXPONENT = 0.5;
 /** Weight of two adjacent words that the catalog writes as one: `event grid`, `eventgrid`. */
 const JOINED_WEIGHT = 0.7;
 
-/** The stems to search for in one text, with their weights. */
 function searchWords(text: string, reading: Reading, vocabulary: TermIndex): Map<string, number> {
   const weights = new Map([...queryStems(text)].map((key) => [key, 1]));
   for (const term of reading.terms) {

@@ -109,7 +109,6 @@ export function createSemanticSearch(
     }
   };
 
-  /** Computes the vectors of a catalog. Resolves when they are ready or have failed. */
   const prepare = (index: LexicalIndex): Promise<void> => {
     if (catalogs.has(index) || isBackingOff()) return Promise.resolve();
     work = work.then(() => computeOnce(index));

@@ -51,7 +51,6 @@ export function createPostgresStore({ url }: PostgresStoreSettings): Store {
     }
   };
 
-  /** Removes expired values from time to time. */
   const sweep = async (): Promise<void> => {
     if (performance.now() < sweepAt) return;
     sweepAt = performance.now() + SWEEP_PERIOD_MS;
@@ -146,11 +145,7 @@ const SCHEMA = `create table cem_values (
 /** An arbitrary number, the same on every host. */
 const LOCK = 4_207_601;
 
-/**
- * Creates the tables in the current schema, only once even if many hosts start at the same time.
- *
- * @throws Error when they are of a newer version.
- */
+/** Creates the tables in the current schema, once even if many hosts start at the same time. @throws Error for a newer version. */
 async function makeTables(pool: Pool): Promise<void> {
   const client = await pool.connect();
   // The pool listens to its idle connections only: unheard, the loss of this one would end the process.

@@ -5,7 +5,6 @@
  * KEYS[1] is the key, KEYS[2] the list.
  */
 
-/** The error when versions differ. */
 export const CONFLICT = "CEM_CONFLICT";
 
 const REQUIRE_VERSION = `

@@ -123,7 +123,6 @@ function callLine({ toolCalls }: TaskResult): string {
   return `Tool calls: ${[...named, ...more].join("; ")}.`;
 }
 
-/** The time during which at least one of the calls was running, in milliseconds. */
 function passedMs(calls: TaskResult["toolCalls"]): number {
   let passed = 0;
   let until = 0;

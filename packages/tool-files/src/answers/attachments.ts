@@ -16,12 +16,7 @@ export interface Attachment {
 const MAX_HANDLE_DEPTH = 32;
 const MAX_VISITED = 10_000;
 
-/**
- * Reads the images, sounds and files whose handles a value holds. Those beyond the limits, and text, remain handles in the
- * value.
- *
- * @returns also how many are beyond the limits.
- */
+/** Reads the images, sounds and files whose handles a value holds. `leftOut` are those beyond the limits. */
 export async function attachmentsOf(value: JsonValue, results: ResultStore) {
   const attachments: Attachment[] = [];
   let bytes = 0;

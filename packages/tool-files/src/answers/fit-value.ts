@@ -5,7 +5,6 @@ import { isObject, type JsonValue, type ResultHandle, type ResultStore } from "@
 const MAX_VALUE_CHARACTERS = 32 * 1024;
 /** A list of rows with longer JSON is stored too: a model needs the first rows and their number. */
 const MAX_LIST_CHARACTERS = 6 * 1024;
-/** A list with fewer items is shown as a whole. */
 const MAX_LIST_ITEMS = 20;
 /** Number of items shown of a stored list, if their JSON is short. */
 const SHOWN_ITEMS = 5;

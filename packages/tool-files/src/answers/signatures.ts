@@ -3,7 +3,6 @@ import { describeCalls } from "../index.ts";
 import { clip, visibleText } from "../safe-text.ts";
 import { messageOf, type HintFor } from "./answer.ts";
 
-/** Maximum length of a description in an answer and in a prompt. */
 const MAX_DESCRIPTION_CHARACTERS = { answer: 160, prompt: 400 };
 /** A description with suspicious texts begins with a warning, which needs room. */
 const MAX_FLAGGED_CHARACTERS = 320;
@@ -57,7 +56,6 @@ export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSet
   return { data: { types, tools: Object.fromEntries(lines) }, text: [...types, ...blocks].join("\n") };
 }
 
-/** The module of a server, with its folder. */
 const SERVER_MODULE = /\.\/servers\/([^/]+)\/index\.ts/gu;
 
 /** A remark on a tool whose calls wait for a person. */
@@ -94,7 +92,6 @@ function lineComment(
   return words === "" ? "" : ` // ${words}`;
 }
 
-/** Writes untrusted text on one line, without invisible characters. */
 function oneLine(text: string, limit: number): string {
   return clip(visibleText(text).replaceAll(/\s+/gu, " ").trim(), limit);
 }

@@ -56,7 +56,6 @@ export function compareWithLock(definitions: readonly unknown[], lock: ServerLoc
 const MAX_DIFFERENCES = 100;
 const MAX_COMPARED_DEPTH = 40;
 const MAX_VALUE_CHARACTERS = 2_000;
-/** Unchanged text shown on each side of a change. */
 const CONTEXT_CHARACTERS = 40;
 /** Two texts that differ in more words than this are shown one after the other. */
 const MAX_EDITED_WORDS = 1_000;

@@ -29,10 +29,7 @@ export async function openServerFolder(serversDir: string, folder: string): Prom
   return directory;
 }
 
-/**
- * Reads the TypeScript and JSON files of a folder, by name, and removes temporary files of an interrupted write. Links
- * are not followed and count as foreign files.
- */
+/** Reads the TypeScript and JSON files of a folder, without following links, and removes those of interrupted writes. */
 export async function readServerFolder(directory: string): Promise<Map<string, PresentFile>> {
   const files = new Map<string, PresentFile>();
   for (const entry of await readdir(directory, { withFileTypes: true })) {

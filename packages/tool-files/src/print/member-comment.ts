@@ -8,10 +8,7 @@ const MAX_DEFAULT_CHARACTERS = 60;
 const MAX_FORMAT_CHARACTERS = 40;
 const MAX_PATTERN_CHARACTERS = 40;
 
-/**
- * The facts about a property that a call needs, as a short comment: `1–31, how many days, default 5`. Empty when there
- * are none. A description longer than the limit is reduced to its first sentence.
- */
+/** The facts about a property that a call needs, as a short comment: `1–31, how many days, default 5`. */
 export function memberComment(
   name: string,
   schema: unknown,
@@ -61,7 +58,6 @@ function sized(count: string, unit: string): string {
   return count === "" ? "" : `${count} ${unit}`;
 }
 
-/** The description, or the title if it differs from the name. */
 function describedAs(name: string, description: unknown, title: unknown): string {
   if (typeof description === "string") return description;
   return typeof title === "string" && lettersOf(title) !== lettersOf(name) ? title : "";

@@ -55,7 +55,6 @@ function printType(node: TypeNode, layout: Layout, place: Place): string {
   }
 }
 
-/** Prints a type in parentheses where an operator next to it requires them. */
 function printPart(node: TypeNode, layout: Layout, place: Place): string {
   const text = printType(node, layout, place);
   return layout.isJoined(node, text) ? `(${text})` : text;
@@ -65,7 +64,6 @@ function printMember({ name, optional }: Member, type: string): string {
   return `${propertyKey(name)}${optional ? "?" : ""}: ${type}`;
 }
 
-/** Prints the declaration of a named type, with a line for each property. */
 export function printDeclaration({ name, comment, node }: NamedType, keyword: "export " | ""): string {
   const place: Place = { indent: "", detail: Infinity, property: "" };
   const about = comment === "" ? "" : `/** ${comment} */\n`;
@@ -114,7 +112,6 @@ function fill(parts: readonly string[], separator: string, indent: string): stri
 /** Settings of comments in a type on one line, and the callback for its parts. */
 export interface BriefComments {
   note: NoteType;
-  /** The length to which a description is shortened, in characters. */
   maxDescription: number;
   property: string;
 }

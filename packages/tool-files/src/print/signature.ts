@@ -7,7 +7,6 @@ import { printBriefType, type NoteType } from "./print-type.ts";
 /** A longer signature is printed with less detail. */
 const MAX_SIGNATURE_CHARACTERS = 600;
 const MAX_DETAIL = 3;
-/** The same for a signature with comments. */
 const MAX_DESCRIBED_CHARACTERS = 3_000;
 /** Maximum length of the description of an argument or of a part of a result. */
 const MAX_ARGUMENT_CHARACTERS = 320;
@@ -53,7 +52,6 @@ function printDescribedSignature(call: Call, note: NoteType, result = "unknown")
   return shortest.length <= MAX_DESCRIBED_CHARACTERS * 2 ? shortest : printSignature(call);
 }
 
-/** Whether the type is an object that allows no property. */
 function isClosedAndEmpty(node: TypeNode | undefined): boolean {
   if (node?.kind !== "object" || node.members.length > 0) return false;
   return node.index?.kind === "text" && node.index.text === "never";

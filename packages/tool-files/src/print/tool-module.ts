@@ -141,7 +141,6 @@ function functionComment(
   return ["/**", ...lines.map((line) => ` * ${line}`.trimEnd()), " */"].join("\n");
 }
 
-/** Returns the text, cut at a limit with a note if it is longer. */
 function wholeText(text: string): string {
   const visible = visibleText(text.slice(0, MAX_DESCRIPTION_CHARACTERS * 4));
   const paragraphs = visible.replaceAll(/\n\s*\n\s*/g, "\n\n").trim();

@@ -1,17 +1,13 @@
 import { isObject } from "@cem/core";
 import { asEntries, asList, own } from "./keywords.ts";
 
-/** Schemas nested deeper are left as they are. */
 const MAX_HANDLE_DEPTH = 60;
 /** The types of content parts with `data`. */
 const BYTES: ReadonlySet<unknown> = new Set(["image", "audio"]);
 /** Keywords whose values are data, not subschemas. */
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
-/**
- * Copies an output schema with handles in place of bytes, if it has any: code receives an image, audio or a resource with
- * bytes as the path of a file, whether it arrives as content or inside structured content.
- */
+/** Copies an output schema with handles in place of bytes: code receives images, audio and such resources as files. */
 export function withHandles(schema: unknown, depth = 0): unknown {
   if (depth > MAX_HANDLE_DEPTH || typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) {

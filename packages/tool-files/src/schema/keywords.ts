@@ -1,6 +1,5 @@
 import { isObject } from "@cem/core";
 
-/** A schema that is an object, with unchecked values. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
 declare const WITHOUT_PROTOTYPE: unique symbol;
@@ -74,12 +73,10 @@ export function readReferences(root: unknown) {
   };
   const targets = new Set([...references].map(resolve));
   targets.delete(undefined);
-  /** Whether a reference of the document points to this object. */
   const isTarget = (schema: unknown): boolean => targets.has(schema);
   return { resolve, isTarget };
 }
 
-/** Follows a JSON pointer in the fragment of a URI. */
 function followPointer(start: unknown, fragment: string): unknown {
   if (fragment === "") return start;
   if (!fragment.startsWith("/")) return undefined;

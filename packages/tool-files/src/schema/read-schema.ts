@@ -6,7 +6,6 @@ import type { SchemaObject } from "./keywords.ts";
 import { intersectionOf, NEVER, NULL, textNode, unionOf, UNKNOWN } from "./type-node.ts";
 import type { Member, NamedType, ObjectNode, TypeNode } from "./type-node.ts";
 
-/** The position at which a schema is read. */
 export interface TypeContext {
   /** The named type that the schema becomes part of. */
   owner: NamedType;
@@ -24,17 +23,14 @@ export interface TypeContext {
   property: string;
 }
 
-/** The context of a property or an item of the schema that is read in `context`. */
 function inside(context: TypeContext, property: string): TypeContext {
   const { owner, nesting, depth } = context;
   return { owner, direct: false, isRoot: false, nesting: nesting + 1, depth: depth + 1, property };
 }
 
-/** The state of reading one schema document. */
 export interface TypeBuilder {
   /** Whether it is the schema of arguments, in which a property with a default may be left out. */
   isInput: boolean;
-  /** Reads a schema, whatever value it is. */
   read(schema: unknown, context: TypeContext): TypeNode;
   /** A reference to the named type of a schema. `undefined` for a schema whose type is written inline. */
   named(schema: SchemaObject, keywords: Keywords, context: TypeContext): TypeNode | undefined;
@@ -172,7 +168,6 @@ function conditionalNames(schema: Keywords): Set<string> {
   return new Set(parts.flatMap((part) => asEntries(own(part, "properties")).map(([name]) => name)));
 }
 
-/** The type of the index signature; `undefined` for none. */
 function readIndex(schema: Keywords, members: readonly Member[], context: TypeContext, builder: TypeBuilder) {
   const given = schema["additionalProperties"];
   const additional = isNever(given) ? false : given;

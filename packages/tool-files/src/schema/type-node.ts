@@ -17,7 +17,6 @@ export interface Member {
   name: string;
   type: TypeNode;
   optional: boolean;
-  /** The schema that it is described by. */
   schema?: unknown;
 }
 

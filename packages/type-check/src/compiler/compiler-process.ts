@@ -138,10 +138,7 @@ export function startCompilerProcess(settings: CompilerProcessSettings) {
     get ended() {
       return ended;
     },
-    /**
-     * @returns the answer of the process.
-     * @throws its error; or, if it ends before it answers, an error with the reason.
-     */
+    /** @returns the answer of the process. @throws its error; or, if it ends before it answers, an error with the reason. */
     async request(method: string, params: unknown): Promise<unknown> {
       asking += 1;
       if (!kernelLimit) poll ??= setInterval(() => void checkMemory(), MEMORY_POLL_MS).unref();

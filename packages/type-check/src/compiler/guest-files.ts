@@ -23,7 +23,6 @@ export interface ToolFolders {
   skillsDir?: string | undefined;
 }
 
-/** A file that was found on the host. */
 interface HostFile {
   /** Its path without links. */
   real: string;
@@ -46,7 +45,6 @@ export function createGuestFiles({ serversDir, skillsDir }: ToolFolders) {
       { guest: `${above}skills/`, host: skillsDir },
     ])
     .flatMap(({ guest, host }) => (host === undefined ? [] : [{ guest, host }]));
-  /** Files of the host that were found. */
   const found = new Map<string, HostFile>();
   const overlays = new Map([[GLOBALS_FILE, { stamp: "globals", text: GUEST_GLOBALS }]]);
   /** The stamps of the files that the compiler knows; `undefined` for a file that it knows to be missing. */
@@ -74,7 +72,6 @@ export function createGuestFiles({ serversDir, skillsDir }: ToolFolders) {
   }
 
   return {
-    /** Overlays a file with a text. */
     write(file: string, text: string): void {
       if (overlays.get(file)?.text === text) return;
       writes += 1;

@@ -1,7 +1,4 @@
-/**
- * Replaces a top-level `return` without a value: a call of this function, which never returns. `return` and the call have
- * the same length.
- */
+/** Replaces a top-level `return` without a value: a call of this function, of the same length, which never returns. */
 export const END_OF_PROGRAM = "$__$";
 
 const ASYNC_FILE_FUNCTIONS =

@@ -61,10 +61,7 @@ export function connectJsonRpc(
     }
   });
   return {
-    /**
-     * @returns the answer of the other side.
-     * @throws the other side's error, or the error with which the connection was closed.
-     */
+    /** @returns the other side's answer. @throws its error, or the error with which the connection was closed. */
     request(method: string, params: unknown): Promise<unknown> {
       if (closed !== undefined) return Promise.reject(closed);
       const id = nextId;

@@ -33,7 +33,6 @@ const CONFIGS = new Map<string, string>([
   [LENIENT, configOf({ ...OPTIONS, strictNullChecks: false })],
 ]);
 
-/** The program as TypeScript understands it. */
 export interface ProgramView {
   source: SourceFile;
   checker: Checker;
@@ -85,7 +84,6 @@ export function startNativeCompiler(
   let current: number | undefined;
   let isLenientOpen = false;
 
-  /** The client that the API sends its requests through. */
   const apiRequest = (method: string, params: unknown): Promise<unknown> =>
     method === "initialize" ? initialized : compiler.request(method, params);
   const client = {
@@ -121,11 +119,7 @@ export function startNativeCompiler(
       const found = await compiler.request(`get${kind}Diagnostics`, asked);
       return (found as readonly Diagnostic[] | null) ?? [];
     },
-    /**
-     * Inspects the types of the program.
-     *
-     * @param isLenient - Whether to inspect them without strict null checks, too. This takes as long as another check.
-     */
+    /** @param isLenient - Whether to inspect them without strict null checks, too. This takes as long as another check. */
     async inspect<T>(look: (views: ProgramViews) => Promise<T>, isLenient: boolean): Promise<T> {
       // This API is unstable, so the version of the package is pinned. Loading it takes as long as a check.
       const { API } = await import("typescript/unstable/async");

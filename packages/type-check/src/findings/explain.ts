@@ -1,11 +1,13 @@
+import { identifierKey } from "@cem/core/text";
 import { STOPPING_CODES, textOf, type Diagnostic } from "../compiler/diagnostics.ts";
 import type { ProgramView } from "../compiler/native-compiler.ts";
-import { INSTEAD_OF_COMMON_JS } from "./name-hints.ts";
+import { INSTEAD_OF_NAME } from "./name-hints.ts";
 import * as ts from "typescript/unstable/ast";
 import { SignatureKind, TypeFlags, type Checker, type Signature, type Type } from "typescript/unstable/async";
 import {
   enclosingCall,
   factsOf,
+  isGuarded,
   isInType,
   isRequired,
   isTypeImport,
@@ -21,17 +23,18 @@ import {
   isKnown,
   isOwnObject,
   isPromise,
+  itemOf,
   membersOf,
   ofTool,
   shapeText,
   someOf,
+  SUGGESTION,
   toolModuleName,
+  withMembers,
+  withNames,
   type Explanation,
 } from "./type-facts.ts";
 
-/** Maximum number of names to list when TypeScript suggests none. */
-const MAX_LISTED = 12;
-const SUGGESTION = /Did you mean/u;
 /** Advice to install type definitions, which a program can't follow, and suggestions that are never meant. */
 const USELESS_ADVICE = / (?:Do you need |Try |Did you mean '(?:undefined|fixed)')/u;
 /** Methods that a large result has in addition to the tool's value; no declaration lists them. */
@@ -101,7 +104,12 @@ async function explainImport({ node, checker, diagnostic }: Place): Promise<Expl
   const symbol = await checker.getSymbolAtLocation(moduleSpecifier);
   if (toolModuleName(moduleSpecifier.text) === undefined || symbol === undefined) return undefined;
   const exported = (await checker.getExportsOfModule(symbol)).map(({ name }) => name);
-  return { rule: "unknown-export", message: withNames(textOf(diagnostic), "It exports", exported) };
+  const said = textOf(diagnostic);
+  // TypeScript suggests one of the names that differ in their style only.
+  const key = identifierKey(node.getText());
+  const others = exported.filter((name) => identifierKey(name) === key && !said.includes(`'${name}'`));
+  const message = [said, ...others.map((name) => `Or '${name}'?`)].join(" ");
+  return { rule: "unknown-export", message: withNames(message, "It exports", exported) };
 }
 
 /** A name that nothing declares. */
@@ -109,10 +117,9 @@ async function explainName({ node, diagnostic }: Place): Promise<Explanation | u
   if (!ts.isIdentifier(node) || ts.isTypeOfExpression(node.parent) || isInType(node)) return undefined;
   // The program tests whether the name exists, `typeof Bun !== "undefined"`, or makes it: `globalThis.cache = {}`.
   if (factsOf(node.getSourceFile()).globalNames.has(node.text) || isRequired(node)) return undefined;
-  const instead = INSTEAD_OF_COMMON_JS.get(node.text);
-  if (instead !== undefined)
-    return { rule: "unknown-name", message: `ES modules have no ${node.text}: write ${instead}.` };
-  return { rule: "unknown-name", message: textOf(diagnostic).split(USELESS_ADVICE, 1).join("") };
+  const said = textOf(diagnostic).split(USELESS_ADVICE, 1).join("");
+  const instead = SUGGESTION.test(said) ? undefined : INSTEAD_OF_NAME.get(node.text);
+  return { rule: "unknown-name", message: instead === undefined ? said : `${said} ${instead}` };
 }
 
 /**
@@ -120,13 +127,13 @@ async function explainName({ node, diagnostic }: Place): Promise<Explanation | u
  * created it is a warning: the code still runs, and the warning explains why a value is missing in the result.
  */
 async function explainMember({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
-  const { name, type, called, text, isAccess } = (await memberReadAt(node, checker)) ?? {};
+  const { name, type, called, text, path } = (await memberReadAt(node, checker)) ?? {};
   if (name === undefined || type === undefined) return undefined;
   const nonNull = (await checker.getNonNullableType(type)) ?? type;
   const promised = await isPromise(nonNull);
-  const { writtenMembers, openNames } = factsOf(node.getSourceFile());
+  const { writtenMembers, openNames, testedMembers } = factsOf(node.getSourceFile());
   const isWritten = writtenMembers.has(name);
-  if ((isWritten || openNames.has(text ?? "")) && isAccess === true && !promised) return undefined;
+  if ((isWritten || openNames.has(text ?? "")) && path !== undefined && !promised) return undefined;
   const members = await membersOf(type);
   // One variant of the union has the member, and the program may know that it has this variant.
   const has = await Promise.all(members.map((member) => checker.getPropertyOfType(member, name)));
@@ -138,8 +145,19 @@ async function explainMember({ node, checker, diagnostic }: Place): Promise<Expl
   if (called === true && HANDLE_METHODS.has(name) && (await someOf(members, ofTool))) return undefined;
   const said = textOf(diagnostic).split(USELESS_ADVICE, 1).join("");
   const message = await withMembers(said, nonNull, checker);
-  if (await someOf(members, (member) => isKnown(member, called === true)))
-    return { rule: "unknown-member", message };
+  if (await someOf(members, (member) => isKnown(member, called === true))) {
+    const isTested = path !== undefined && testedMembers.has(path);
+    const mayBeMore = await someOf(members, async (member) =>
+      ofTool((await itemOf(member, checker)) ?? member),
+    );
+    // A name near to a real one is a mistake there as well.
+    if (mayBeMore && !SUGGESTION.test(said) && (isTested || (await isGuarded(node, checker))))
+      return { rule: "unknown-member", message, severity: "warning" };
+    const object = path === undefined ? "result" : clip(text ?? "result");
+    const mayHave = message !== said && called !== true;
+    const wayOut = mayHave ? ` If the result has it all the same, read it as ${object}["${name}"].` : "";
+    return { rule: "unknown-member", message: message + wayOut };
+  }
   if (isWritten || !(await isOwnObject(nonNull, checker))) return undefined;
   return { rule: "unknown-member", message, severity: "warning" };
 }
@@ -159,6 +177,8 @@ async function explainUncallable({ node, checker, diagnostic }: Place): Promise<
 
 async function canBeCalled(type: Type, checker: Checker): Promise<boolean> {
   if ((type.flags & (TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never)) !== 0) return true;
+  // The type of `this.constructor` has no signatures.
+  if ((await type.getSymbol())?.name === "Function") return true;
   const signatures = await Promise.all([
     checker.getSignaturesOfType(type, SignatureKind.Call),
     checker.getSignaturesOfType(type, SignatureKind.Construct),
@@ -325,22 +345,4 @@ async function explainPromise({ node, checker }: Place): Promise<Explanation | u
   if (argument === undefined || type === undefined || !(await isPromise(type))) return undefined;
   const text = clip(argument.getText());
   return { rule: "missing-await", message: `${text} is a Promise: write (await ${text}).` };
-}
-
-/** Adds the members of a tool's type if TypeScript suggests none. */
-async function withMembers(text: string, type: Type, checker: Checker): Promise<string> {
-  if (!(await someOf(await membersOf(type), ofTool))) return text;
-  const properties = await checker.getPropertiesOfType((await checker.getApparentType(type)) ?? type);
-  return withNames(
-    text,
-    "It has",
-    properties.map(({ name }) => name),
-  );
-}
-
-function withNames(text: string, verb: string, names: readonly string[]): string {
-  if (SUGGESTION.test(text) || names.length === 0) return text;
-  const left = names.length - MAX_LISTED;
-  const more = left > 0 ? ` and ${left} more` : "";
-  return `${text} ${verb} ${names.slice(0, MAX_LISTED).join(", ")}${more}.`;
 }

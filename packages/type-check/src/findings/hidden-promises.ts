@@ -51,7 +51,6 @@ export function createHiddenPromises(source: ts.SourceFile, checker: Checker) {
   };
 }
 
-/** The expression inside casts and parentheses. */
 export function withoutCasts(expression: ts.Expression): ts.Expression {
   let value = expression;
   while (ts.isAsExpression(value) || ts.isParenthesizedExpression(value) || ts.isNonNullExpression(value)) {
@@ -94,7 +93,6 @@ function storesOf(source: ts.SourceFile): Map<string, ts.Expression[]> {
   return stores;
 }
 
-/** The initializer of a constant. */
 export async function constantOf(name: ts.Expression, checker: Checker): Promise<ts.Expression | undefined> {
   const symbol = await checker.getSymbolAtLocation(name);
   const declaration = await symbol?.valueDeclaration?.resolve();

@@ -12,7 +12,6 @@ const MAX_USES = 2_000;
 /** Longer callbacks are not searched for `await`, since callbacks may be nested. */
 const MAX_CALLBACK_CHARACTERS = 2_000;
 
-/** Finds promises that are used as if they were their values. */
 export async function misusedPromises(source: ts.SourceFile, checker: Checker) {
   const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));

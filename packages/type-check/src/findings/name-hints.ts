@@ -1,11 +1,26 @@
 import type { Finding, ToolDefinition } from "@cem/core";
-import { nearest } from "@cem/core/text";
+import { identifierKey, nearest } from "@cem/core/text";
 
-/** Names of CommonJS, and what to write instead. */
-export const INSTEAD_OF_COMMON_JS: ReadonlyMap<string, string> = new Map([
-  ["__dirname", "import.meta.dirname"],
-  ["__filename", "import.meta.filename"],
-  ["require", 'import … from "name", or await import(name)'],
+const fromNode = (name: string): [string, string] => [name, `Write import ${name} from "node:${name}".`];
+const ofPackage = (name: string): [string, string] => [
+  name,
+  "There are no packages here: use what JavaScript itself and the node: modules have.",
+];
+
+/** Names of CommonJS, Node, Python and packages that programs use without declaring them, and what to write instead. */
+export const INSTEAD_OF_NAME: ReadonlyMap<string, string> = new Map([
+  ["__dirname", "Write import.meta.dirname."],
+  ["__filename", "Write import.meta.filename."],
+  ["require", 'Write import … from "name", or await import(name).'],
+  ...["assert", "fs", "os", "path", "readline", "util", "zlib"].map(fromNode),
+  ["None", "Write null."],
+  ["True", "Write true."],
+  ["False", "Write false."],
+  ["len", "Write value.length."],
+  ["open", 'Write import fs from "node:fs", and fs.readFileSync(file, "utf8").'],
+  ["print", "Write console.log(…)."],
+  ["str", "Write String(value)."],
+  ...["$", "_", "axios", "cheerio", "dayjs", "lodash", "moment", "np", "pd", "z"].map(ofPackage),
 ]);
 
 const UNKNOWN_NAME = "unknown-name";
@@ -13,6 +28,8 @@ const UNKNOWN_NAME = "unknown-name";
 const MAX_WORDS = 6;
 const WORD = /[^\p{ID_Continue}$]+|__/u;
 const END_OF_PATH = /[^\p{ID_Continue}$.]/u;
+/** Objects that hold tools in other products. A member of any other undeclared object is a tool only by the very name of one. */
+const HOLDS_TOOLS = /^(?:[\p{ID_Continue}$]+$|(?:codemode|functions|mcp|servers|skills|tools)\b)/u;
 
 /** Adds the tool that was probably meant to findings about names that nothing declares. */
 export function withToolHints(findings: Finding[], code: string, tools: readonly ToolDefinition[]) {
@@ -31,10 +48,15 @@ export function withToolHints(findings: Finding[], code: string, tools: readonly
 function toolHint(text: string, tools: readonly ToolDefinition[]): string | undefined {
   const words = new Set(text.split(WORD, MAX_WORDS));
   const [path = ""] = text.split(END_OF_PATH, 1);
+  if (INSTEAD_OF_NAME.has(path.split(".", 1).join(""))) return undefined;
   const ofServer = tools.filter(({ server }) => words.has(server));
   const candidates = ofServer.length > 0 ? ofServer : tools;
   const names = new Set(candidates.map(({ name }) => name));
-  const [near] = nearest(path.split(WORD).at(-1) ?? "", names, 1);
+  const last = path.split(WORD).at(-1) ?? "";
+  const [near = ""] = nearest(last, names, 1);
+  const isMeant =
+    ofServer.length > 0 || HOLDS_TOOLS.test(path) || identifierKey(near) === identifierKey(last);
+  if (!isMeant) return undefined;
   const tool = ofServer.find(({ name }) => words.has(name)) ?? candidates.find(({ name }) => name === near);
   return (
     tool && `Did you mean ${tool.name}? Write import { ${tool.name} } from ${JSON.stringify(tool.module)}.`

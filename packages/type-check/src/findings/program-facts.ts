@@ -1,5 +1,7 @@
 import * as ts from "typescript/unstable/ast";
 import type { Checker } from "typescript/unstable/async";
+import { IDENTITY } from "./promise-uses.ts";
+import { ofTool } from "./type-facts.ts";
 
 /** The smallest node that contains a position. */
 export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
@@ -35,6 +37,9 @@ function findFacts(source: ts.SourceFile) {
   const openNames = new Set<string>();
   /** The names that it tests for, `typeof Bun !== "undefined"`, or makes: `globalThis.cache = {}`. */
   const globalNames = new Set<string>();
+  /** The members that it reads where it allows for their absence: `r.items ?? []`, `if (r.error)`. */
+  const testedMembers = new Set<string>();
+  const tested = new Set<ts.Node>();
   const pending: ts.Node[] = [source];
   const replacements: ts.Node[] = [];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
@@ -48,6 +53,8 @@ function findFacts(source: ts.SourceFile) {
       replacements.push(node.right);
     if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression))
       globalNames.add(node.expression.text);
+    for (const part of testedIn(node, tested.has(node), source)) tested.add(part);
+    if (ts.isPropertyAccessExpression(node) && tested.has(node)) testedMembers.add(pathOf(node, source));
     node.forEachChild((child) => void pending.push(child));
   }
   // `rows = rows.map((row) => ({ ...row, double: row.price * 2 }))`: TypeScript keeps the variable's initial type.
@@ -61,7 +68,54 @@ function findFacts(source: ts.SourceFile) {
     }
     node.forEachChild((child) => void replacements.push(child));
   }
-  return { writtenMembers, grownNames, openNames, globalNames };
+  return { writtenMembers, grownNames, openNames, globalNames, testedMembers };
+}
+
+/** A longer text of a member is left out: those of a very long chain would fill the memory. */
+const MAX_PATH_CHARACTERS = 200;
+
+/** The text of a member that is read, with `?.` as `.`, since a test and the use may be written in either way. */
+function pathOf(access: ts.Expression, source: ts.SourceFile): string {
+  const start = access.getStart(source);
+  if (access.end - start > MAX_PATH_CHARACTERS) return "";
+  return source.text.slice(start, access.end).replaceAll("?.", ".");
+}
+
+const LOGICAL = new Set(["&&", "||", "??"]);
+
+/** The parts of a node, or itself, whose absence the program allows for. A tested node hands that on to its operands. */
+function testedIn(node: ts.Node, isTested: boolean, source: ts.SourceFile): readonly ts.Node[] {
+  if (ts.isIfStatement(node) || ts.isWhileStatement(node) || ts.isDoStatement(node)) return [node.expression];
+  if (ts.isTypeOfExpression(node)) return [node.expression];
+  if (ts.isPrefixUnaryExpression(node))
+    return node.operator === ts.SyntaxKind.ExclamationToken ? [node.operand] : [];
+  if (ts.isConditionalExpression(node))
+    return isTested ? [node.condition, node.whenTrue, node.whenFalse] : [node.condition];
+  if (ts.isBinaryExpression(node)) {
+    const operator = node.operatorToken.getText(source);
+    if (isTested) return LOGICAL.has(operator) || IDENTITY.has(operator) ? [node.left, node.right] : [];
+    return LOGICAL.has(operator) ? [node.left] : [];
+  }
+  const isAccess = ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node);
+  if ((isAccess || ts.isCallExpression(node)) && node.questionDotToken !== undefined)
+    return [node, node.expression];
+  if (!isTested) return [];
+  if (ts.isCallExpression(node) && pathOf(node.expression, source) === "Array.isArray") return node.arguments;
+  return ts.isParenthesizedExpression(node) ? [node.expression] : [];
+}
+
+/** Whether a node runs only with a member that a tool's type lacks: `if (r.isError) throw new Error(r.content[0].text)`. */
+export async function isGuarded(node: ts.Node, checker: Checker): Promise<boolean> {
+  for (let part = node; !ts.isSourceFile(part); part = part.parent) {
+    const { parent } = part;
+    if (!ts.isIfStatement(parent) || parent.thenStatement !== part) continue;
+    const { expression: test } = parent;
+    if (!ts.isPropertyAccessExpression(test)) return false;
+    const type = await checker.getTypeAtLocation(test.expression);
+    const isMissing = (await checker.getSymbolAtLocation(test.name)) === undefined;
+    return isMissing && type !== undefined && ofTool(type);
+  }
+  return false;
 }
 
 /** The members that a node writes, without a name if it is computed, and the variable that holds the object. */
@@ -119,7 +173,8 @@ export async function memberReadAt(node: ts.Node, checker: Checker) {
   if (!ts.isPropertyAccessExpression(access) || access.name !== node) return undefined;
   const { expression, name } = access;
   const type = await checker.getTypeAtLocation(expression);
-  return { name: name.text, type, called: isCalled(access), text: expression.getText(), isAccess: true };
+  const path = pathOf(access, access.getSourceFile());
+  return { name: name.text, type, called: isCalled(access), text: expression.getText(), path };
 }
 
 async function bindingAt(node: ts.Node, element: ts.BindingElement, checker: Checker) {
@@ -129,7 +184,7 @@ async function bindingAt(node: ts.Node, element: ts.BindingElement, checker: Che
   const holder = element.parent.parent;
   const source = ts.isVariableDeclaration(holder) ? holder.initializer : undefined;
   const type = await checker.getTypeAtLocation(source ?? element.parent);
-  return { name: name.text, type, called: false, text: source?.getText() ?? "it", isAccess: false };
+  return { name: name.text, type, called: false, text: source?.getText() ?? "it", path: undefined };
 }
 
 function isCalled(access: ts.PropertyAccessExpression): boolean {

@@ -27,7 +27,7 @@ export interface PromiseUse {
 }
 
 const OPERATORS = new Set("+ - * ** / % < <= > >= == === != !== in += -= *= /=".split(" "));
-const IDENTITY = new Set(["===", "!==", "==", "!="]);
+export const IDENTITY = new Set(["===", "!==", "==", "!="]);
 /** Operators that replace a missing value. */
 const FALLBACK = new Set(["||", "??"]);
 /** Built-in functions that read their arguments deeply at once. */
@@ -44,10 +44,8 @@ const PREDICATES = new Set(
 /** The member read of a called name, with the space before it. */
 const MAX_NAME_CHARACTERS = 200;
 
-/** Members that promises have. */
 const PROMISE_METHODS = new Set(["catch", "finally", "then"]);
 
-/** Finds uses of values that make no sense for promises. */
 export function promiseUses(source: ts.SourceFile): PromiseUse[] {
   const found: PromiseUse[] = [];
   const tools = importedTools(source);
@@ -131,7 +129,6 @@ function partsOf(expression: ts.Expression): ts.Expression[] {
   });
 }
 
-/** The names by which the program calls tools. */
 function importedTools(source: ts.SourceFile): Set<string> {
   const names = new Set<string>();
   for (const statement of source.statements) {

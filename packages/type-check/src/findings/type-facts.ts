@@ -8,9 +8,11 @@ const PLAIN_TYPES = new Set(["Array", "ReadonlyArray", "Promise", "Map", "Set", 
 /** TypeScript's name for the type of an object that is written in the program. */
 const OBJECT_LITERAL = "__object";
 const MAX_TYPE_CHARACTERS = 160;
+/** Maximum number of names to list when TypeScript suggests none. */
+const MAX_LISTED = 12;
+export const SUGGESTION = /Did you mean/u;
 const TOOL_MODULE = /^\/(?:workspace|files)\/(?<folder>servers|skills)\/(?<name>[^/]+)\//u;
 
-/** A finding without its position. */
 export type Explanation = Pick<Finding, "rule" | "message"> & {
   /** @defaultValue error */
   severity?: Finding["severity"] | undefined;
@@ -32,7 +34,6 @@ export function toolModuleName(file: string): string | undefined {
   return folder === undefined ? undefined : `${folder}/${name}`;
 }
 
-/** The types that a union joins, or the type itself. */
 export async function membersOf(type: Type): Promise<readonly Type[]> {
   return type.isUnionType() ? type.getTypes() : [type];
 }
@@ -79,18 +80,33 @@ export async function isOwnObject(type: Type, checker: Checker): Promise<boolean
   return !(await Promise.all(members)).includes(false);
 }
 
-/** Whether a type is declared by a tool. */
 export async function ofTool(type: Type): Promise<boolean> {
   const symbol = (await type.getAliasSymbol()) ?? (await type.getSymbol());
   return symbol?.declarations.some((one) => declaredBy(one) === "tool") ?? false;
 }
 
-/** Whether an asynchronous test is true for some of the items. */
 export async function someOf<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
   return (await Promise.all(items.map(test))).includes(true);
 }
 
-/** The text of a type, shortened if long. */
+/** Adds the members of a tool's type if TypeScript suggests none. */
+export async function withMembers(text: string, type: Type, checker: Checker): Promise<string> {
+  if (!(await someOf(await membersOf(type), ofTool))) return text;
+  const properties = await checker.getPropertiesOfType((await checker.getApparentType(type)) ?? type);
+  return withNames(
+    text,
+    "The type has",
+    properties.map(({ name }) => name),
+  );
+}
+
+export function withNames(text: string, verb: string, names: readonly string[]): string {
+  if (SUGGESTION.test(text) || names.length === 0) return text;
+  const left = names.length - MAX_LISTED;
+  const more = left > 0 ? ` and ${left} more` : "";
+  return `${text} ${verb} ${names.slice(0, MAX_LISTED).join(", ")}${more}.`;
+}
+
 async function typeText(type: Type, checker: Checker): Promise<string> {
   const flags = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias;
   return clipped(await checker.typeToString(type, undefined, flags));
@@ -126,7 +142,6 @@ function clipped(text: string): string {
   return text.length > MAX_TYPE_CHARACTERS ? `${text.slice(0, MAX_TYPE_CHARACTERS)}…` : text;
 }
 
-/** A piece of the program in one line, shortened if long. */
 export function clip(text: string): string {
   const line = text.replaceAll(/\s+/gu, " ");
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;

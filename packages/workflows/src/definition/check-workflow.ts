@@ -12,7 +12,6 @@ const GLOBALS = ["variables", "steps", "errors", "run", "step"] as const;
 const IN_LOOP = ["item", "index", "previous"] as const;
 
 interface Place {
-  /** The steps whose results can be referred to. */
   visible: ReadonlySet<string>;
   names: readonly string[];
 }

@@ -18,13 +18,11 @@ export function expressionsOf({ type, config, path }: WorkflowStep): FoundExpres
   });
 }
 
-/** The expressions of a step and of all within it. */
 function referencesOf(step: WorkflowStep): Expression[] {
   const own = expressionsOf(step).flatMap(({ expression }) => expression ?? []);
   return [...own, ...step.bodies.flatMap(({ steps }) => steps.flatMap(referencesOf))];
 }
 
-/** The dependencies of a step within its list. */
 export interface Dependencies {
   /** The steps it refers to or needs: it is skipped when one of them is. */
   requires: ReadonlySet<string>;

@@ -21,7 +21,6 @@ const VARIABLE_TYPES = ["string", "number", "integer", "boolean", "array", "obje
 export interface ParsedWorkflow {
   workflow: Workflow;
   problems: DefinitionProblems;
-  /** Values that have to fit a schema. */
   values: { value: JsonValue; schema: JsonSchema; path: DocumentPath }[];
 }
 

@@ -34,9 +34,7 @@ export interface Expression {
   text: string;
   /** The names it reads from its scope, without those bound by its own macros. */
   names: ReadonlySet<string>;
-  /** The keys that it reads from `steps`. */
   steps: ReadonlySet<string>;
-  /** The keys that it reads from `errors`. */
   errors: ReadonlySet<string>;
   /** The keys that it reads from `variables`, without optional ones (`variables.?x`). */
   variables: ReadonlySet<string>;
@@ -101,7 +99,6 @@ export function compileExpression(text: string): Expression {
   return expression;
 }
 
-/** Macros whose first argument is a name that they bind. */
 const BINDING_MACROS = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
 /** The values that an expression reads from its scope. */

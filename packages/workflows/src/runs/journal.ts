@@ -50,10 +50,6 @@ export type EndedStatus = Extract<JournalRecord, { status: string }>["status"];
 type Undated<Record> = Record extends unknown ? Omit<Record, "ms" | "at"> : never;
 export type NewRecord = Undated<JournalRecord>;
 
-/**
- * The journal of a run, in JSON lines. A line counts only when its end is written, so that a line truncated by a kill
- * or a full disk does not count.
- */
 export type Journal = ReturnType<typeof openJournal>;
 
 /** @param now - The working time of the run so far. @param length - The end of the last whole line, where the file is truncated. */

@@ -40,7 +40,6 @@ export interface StepOutcome {
   attempts: number;
 }
 
-/** The state of a run, from its journal. */
 export type Outcomes = ReturnType<typeof createOutcomes>;
 
 function createOutcomes() {

@@ -41,7 +41,6 @@ export type RunRecord = z.output<typeof runRecord>;
 export interface RunFolder {
   id: string;
   folder: string;
-  /** The file of its {@link RunRecord}. */
   file: string;
   journal: string;
 }
@@ -50,7 +49,6 @@ export type RunFolders = ReturnType<typeof createRunFolders>;
 
 /** @param owner - A folder around `root` that must exist, or no run is created. Absent: missing folders are created. */
 export function createRunFolders(root: string, owner?: string) {
-  /** Replaces the record of a run, durably. */
   async function write({ file }: RunFolder, record: RunRecord): Promise<void> {
     await replaceFile(file, JSON.stringify(record), { makeFolders: false, durable: true });
   }

@@ -4,7 +4,6 @@ import type { CatalogSnapshot, JsonValue, ToolCall, ToolDefinition } from "@cem/
 /** Other names of tools, from `tool_mappings`. */
 export type ToolNames = ReadonlyMap<string, { server: string; tool: string }>;
 
-/** How a step names a tool. */
 export interface WantedTool {
   /** Absent when the name alone is enough: `server.tool`, a name of `tool_mappings`, or one that only one server has. */
   server?: string | undefined;
@@ -50,7 +49,6 @@ function callable(tool: ToolDefinition): ToolDefinition {
   throw fromErrorInfo(unavailable);
 }
 
-/** Creates the program of one call. */
 export function callProgram(tool: ToolDefinition, args: ToolCall["args"]): string {
   return `${printImport(tool)}\nexport default ${printCall(tool, args)};\n`;
 }

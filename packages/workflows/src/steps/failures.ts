@@ -11,9 +11,12 @@ export class RunInterrupted extends Error {
   }
 }
 
-/** The decisive one of the failures that ended a list: one that ends the run, else the first. */
+/** The decisive one of the failures that ended a list: one that ends the run, else the first. Names all uncertain steps. */
 export function firstFailure(failures: readonly unknown[]): unknown {
-  return failures.find((failure) => failure instanceof RunInterrupted) ?? failures[0];
+  const [first, ...more] = failures.filter((failure) => failure instanceof RunInterrupted);
+  if (first?.info.code !== "WORKFLOW_STEP_UNCERTAIN") return first ?? failures[0];
+  const steps = [first, ...more].flatMap(({ info }) => (info.details["steps"] as string[] | undefined) ?? []);
+  return new RunInterrupted(stepsUncertain(String(first.info.details["run"]), steps));
 }
 
 /** Errors after which it is unknown whether the tool or the code took effect, or that only an executed call can have. */
@@ -58,12 +61,17 @@ export function toolErrorOf({ details }: ErrorInfo): ErrorInfo | undefined {
   return { code, message, details: inner ?? {} };
 }
 
-/** The error of a step that may have been executed, with advice on how to continue. */
-export function stepUncertain(run: string, step: string): ErrorInfo {
+/** The error of steps that may have been executed, with advice on how to continue. */
+export function stepsUncertain(run: string, steps: readonly string[]): ErrorInfo {
+  const [step] = steps;
+  const message =
+    steps.length === 1
+      ? `Step ${step} had begun when its run was ended, so it may have been executed. It is not repeated unless it is`
+      : `Steps ${steps.join(", ")} had begun when their run was ended, so they may have been executed. They are not repeated unless they are`;
   return {
     code: "WORKFLOW_STEP_UNCERTAIN",
-    message: `Step ${step} had begun when its run was ended, so it may have been executed. It is not repeated unless it is marked \`idempotent: true\` or somebody says so.`,
-    details: { run, step },
+    message: `${message} marked \`idempotent: true\` or somebody says so.`,
+    details: { run, step, steps },
   };
 }
 

@@ -11,7 +11,6 @@ export interface ListRequest {
   steps: readonly WorkflowStep[];
   /** The scope of its steps; their results are added. */
   scope: ListScope;
-  /** The prefix of the paths of its steps. */
   prefix: string;
 }
 
@@ -29,9 +28,7 @@ export interface StepRequest {
   execution: Execution;
   workflow: Workflow;
   step: WorkflowStep;
-  /** The scope of the list that contains it. */
   outer: ListScope;
-  /** The scope of its own expressions. */
   scope: Scope;
   at: StepAtWork;
   runList: RunList;

@@ -3,7 +3,7 @@ import { abandonOnAbort, CemError, createRunClock, MAX_TIMER_MS, toErrorInfo } f
 import type { Elicit, ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import type { NewRecord } from "../runs/journal.ts";
 import type { StepAtWork } from "./execution.ts";
-import { errorOfStep, leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
+import { errorOfStep, leavesUncertain, notRetried, RunInterrupted, stepsUncertain } from "./failures.ts";
 import { isContainer, scopeOf, type StepEnd, type StepRequest } from "./requests.ts";
 import { executeStep } from "./step-kinds.ts";
 
@@ -47,7 +47,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
         ? "done"
         : await askAboutStep(execution.asker(around), path, around.signal);
     if (decision === "repeat") return undefined;
-    if (decision !== "done") throw new RunInterrupted(stepUncertain(id, path));
+    if (decision !== "done") throw new RunInterrupted(stepsUncertain(id, [path]));
     const value = await execution.tokenize(decisions.done.get(path) ?? null);
     append({ type: "step-completed", step: path, value, isToldByUser: true });
     return { status: "success", value };
@@ -61,7 +61,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     const clock =
       timeoutMs === Infinity
         ? undefined
-        : createRunClock(timeoutMs, () => controller.abort(timedOut(path, timeoutMs)));
+        : createRunClock(timeoutMs, () => controller.abort(timedOut(path, timeoutMs, onError)));
     clock?.start();
     const signal = clock === undefined ? around.signal : AbortSignal.any([around.signal, controller.signal]);
     const at: StepAtWork = {
@@ -163,9 +163,9 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
   }
 }
 
-function timedOut(step: string, timeoutMs: number): CemError {
+function timedOut(step: string, timeoutMs: number, onError: string): CemError {
   const message = `Step ${step} took longer than its timeout of ${timeoutMs / 1_000} s.`;
-  return new CemError("WORKFLOW_STEP_TIMED_OUT", message, { details: { step, timeoutMs } });
+  return new CemError("WORKFLOW_STEP_TIMED_OUT", message, { details: { step, timeoutMs, onError } });
 }
 
 const SCHEMA: JsonObject = {

@@ -285,7 +285,6 @@ export function customerIdOf(identity: readonly string[]): string {
   return `id-${hash("sha256", JSON.stringify(identity), "hex").slice(0, DERIVED_CHARACTERS)}`;
 }
 
-/** Whether a name is a customer's id, given or derived. */
 function isCustomerId(name: string): boolean {
   return DERIVED.test(name) || isGivenOwnerId(name);
 }

@@ -245,11 +245,7 @@ export function chargeRun(
 export const NOT_BEGUN = "Nothing was run.";
 export const STOPPED = "The run was stopped.";
 
-/**
- * Charges the next slice of a run's time.
- *
- * @param outcome - The outcome of the run if nothing is left, as a sentence.
- */
+/** @param outcome - The outcome of the run if nothing is left, as a sentence. */
 export function chargeTime(
   usage: Usage,
   quotas: readonly CustomerQuota[],
@@ -294,7 +290,6 @@ function addTime(usage: Usage, quotas: readonly CustomerQuota[], charge: RunChar
   }
 }
 
-/** The current usage of a quota. */
 export function quotaUsage({ nowMs, periods }: Usage, { per, runs, seconds }: CustomerQuota): QuotaUsage {
   const period = periods[per];
   return {

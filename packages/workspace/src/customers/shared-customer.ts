@@ -217,7 +217,6 @@ export async function sharedCustomers(store: Store): Promise<string[]> {
   return ids;
 }
 
-/** Returns the customers among these that were ever deleted. */
 export async function everDeleted(store: Store, ids: readonly string[]): Promise<string[]> {
   const deleted = new Set<string>();
   for await (const [, digest = ""] of keysIn(store, ["deleted"])) deleted.add(digest);

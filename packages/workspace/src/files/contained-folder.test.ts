@@ -11,7 +11,7 @@ import {
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryWorkspace } from "../../test/temporary-workspace.ts";
-import { NotAFolder, openContained } from "./contained-files.ts";
+import { NotAFolder, openContained } from "@cem/core/files";
 
 const BYTES = Buffer.from("text");
 

@@ -3,8 +3,7 @@ import { lstatSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import { FileLock, stillWritten } from "@cem/core/files";
-import { makeFolder } from "./contained-files.ts";
+import { FileLock, stillWritten, makePrivateFolder } from "@cem/core/files";
 
 const DEFAULT_WAIT_MS = 10_000;
 
@@ -37,7 +36,7 @@ export async function withLock<Result>(
 function lockFolder(): string {
   const uid = process.getuid?.() ?? -1;
   const folder = join(tmpdir(), `cem-locks-${uid}`);
-  makeFolder(folder);
+  makePrivateFolder(folder);
   const found = lstatSync(folder);
   if (found.isDirectory() && (uid < 0 || found.uid === uid)) return folder;
   throw new CemError("NOT_WRITABLE", `${basename(folder)} in TMPDIR has to be a folder of this user.`);

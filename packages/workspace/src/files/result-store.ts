@@ -2,9 +2,8 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { CemError, RESULT_EXTENSIONS, writeFailure, type ResultStore } from "@cem/core";
-import { openHandle } from "@cem/core/files";
-import { NotAFolder, openContained, readContained, UnusableFile } from "./contained-files.ts";
-import type { ContainedFolder } from "./contained-files.ts";
+import { openHandle, NotAFolder, openContained, readContained, UnusableFile } from "@cem/core/files";
+import type { ContainedFolder } from "@cem/core/files";
 
 const RESULTS_FOLDER = "results";
 const GUEST_PREFIX = `/workspace/${RESULTS_FOLDER}/`;

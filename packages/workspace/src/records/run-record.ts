@@ -12,7 +12,7 @@ import type {
 } from "@cem/core";
 
 const MAX_CODE_CHARACTERS = 64 * 1024;
-const MAX_INPUT_CHARACTERS = 8 * 1024;
+export const MAX_INPUT_CHARACTERS = 8 * 1024;
 const MAX_OUTPUT_CHARACTERS = 16 * 1024;
 const MAX_VALUE_CHARACTERS = 16 * 1024;
 const MAX_CALLS = 500;
@@ -49,7 +49,7 @@ export async function createRunRecord(run: EndedRun, parts: RunRecordParts): Pro
   const { input, code, error, value, output, calls, notes } = record;
   // Texts processed by the runs' own redactor already contain tokens.
   const texts = isOfRuns ? { input, calls } : { input, code, error, value, output, calls, notes };
-  const isCut = run.input.length > input.length || !record.codeIsWhole || record.outputIsCut;
+  const isCut = !record.inputIsWhole || !record.codeIsWhole || record.outputIsCut;
   const shown = await tokenizeInTurns(redactor, texts, { session: run.session, isLate: isOfRuns, isCut });
   return parts.hideSecrets({ ...record, ...shown });
 }
@@ -87,6 +87,7 @@ function toRecord(run: EndedRun, onHost: CallsByName, workspaceOwner: string | u
     ...(workspaceOwner !== undefined && { workspaceOwner }),
     ...(owner !== undefined && { owner: ownerDigest(owner) }),
     input: copyBeginning(input, MAX_INPUT_CHARACTERS),
+    inputIsWhole: input.length <= MAX_INPUT_CHARACTERS,
     code: copyBeginning(code, MAX_CODE_CHARACTERS),
     codeIsWhole: code.length <= MAX_CODE_CHARACTERS,
     origin: result?.origin ?? "given",

@@ -50,6 +50,17 @@ describe("records of runs", () => {
     await store.close();
   });
 
+  it("of older versions have a whole input, where it is short", async () => {
+    const place = folder();
+    const records = recordsIn(place);
+    // Written as JSON, which has no undefined fields.
+    const older = { inputIsWhole: undefined } as unknown as { inputIsWhole: boolean };
+    add(records, record("short", older), record("cut", { ...older, input: "x".repeat(8 * 1024) }));
+    await records.flush();
+    expect(await records.read("short")).toMatchObject({ inputIsWhole: true });
+    expect(await records.read("cut")).toMatchObject({ inputIsWhole: false });
+  });
+
   it("are written once their store is back, each once, and every loss of it is told", async () => {
     const place = folder();
     const store = createFolderStore({ folder: place });

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { CemError, copyBeginning, keysIn, Lazy, parseJson, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store, StoreKey } from "@cem/core";
+import { MAX_INPUT_CHARACTERS } from "./run-record.ts";
 
 /** Limit of a record's searchable text in memory. */
 const MAX_SEARCHED_CHARACTERS = 2_000;
 
-/** The indexed part of a record. */
 type Known = ReturnType<typeof knownOf>;
 
 /** The in-memory summary and lower-case searchable text of a record. */
@@ -270,5 +270,7 @@ async function encoded(
 /** Parses a record. Damaged records and those of newer versions are skipped. */
 function parse(bytes: Uint8Array): RunRecord | undefined {
   const record = (parseJson(bytes) ?? {}) as RunRecord;
-  return typeof record.id === "string" && Array.isArray(record.calls) ? record : undefined;
+  if (typeof record.id !== "string" || !Array.isArray(record.calls)) return undefined;
+  // Records of older versions don't say whether their input, whose length tokens changed, was cut.
+  return Object.assign({ inputIsWhole: record.input.length < MAX_INPUT_CHARACTERS / 2 }, record);
 }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, writeFailure } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
-import type { ContainedFolder } from "../files/contained-files.ts";
+import type { ContainedFolder } from "@cem/core/files";
 import { withLock } from "../files/file-lock.ts";
 import { STATE_ENDINGS } from "../state/state-format.ts";
 import {
@@ -31,7 +31,6 @@ const NAMED_FILE = new RegExp(
   "g",
 );
 
-/** How a session begins. */
 interface SessionStart {
   /** The earliest time of the next write of any session's log, unless a caller waits for it. */
   disk: { restUntil: number };
@@ -47,10 +46,8 @@ function latest(one: string, other: string): string {
   return Date.parse(one) < Date.parse(other) ? other : one;
 }
 
-/** The log of one active session. */
 export type OpenSession = ReturnType<typeof startSession>;
 
-/** Begins the log of one session. */
 export function startSession(
   settings: SessionLogSettings,
   { disk, earlier, before, startedAt }: SessionStart,

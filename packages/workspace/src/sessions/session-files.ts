@@ -3,8 +3,8 @@ import { linkSync, renameSync, rmSync } from "node:fs";
 import { link, lstat, readdir, rm } from "node:fs/promises";
 import { CemError, isObject, parseJson } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
-import { NotAFolder, openContained, readContained, UnusableFile } from "../files/contained-files.ts";
-import type { ContainedFolder } from "../files/contained-files.ts";
+import { NotAFolder, openContained, readContained, UnusableFile } from "@cem/core/files";
+import type { ContainedFolder } from "@cem/core/files";
 
 /** The folder of session logs in the workspace. */
 export const SESSIONS_FOLDER = "sessions";
@@ -211,7 +211,6 @@ async function numbersIn(folder: ContainedFolder): Promise<number[]> {
     .toSorted((one, other) => one - other);
 }
 
-/** Reads a session's log from its file. `undefined` if there is none. */
 export async function readRecord(folder: ContainedFolder, name: string): Promise<StoredSession | undefined> {
   try {
     const check = (bytes: number): void => {

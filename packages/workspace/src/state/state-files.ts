@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { link, rename } from "node:fs/promises";
 import { CemError, moduleBeside, offload, type JsonValue, type OffloadedWork } from "@cem/core";
-import { NotAFolder, openContained, readContained, UnusableFile } from "../files/contained-files.ts";
-import type { ContainedFolder } from "../files/contained-files.ts";
+import { NotAFolder, openContained, readContained, UnusableFile } from "@cem/core/files";
+import type { ContainedFolder } from "@cem/core/files";
 import { encodeState, formatOf, largestOf, parseState, STATE_ENDINGS } from "./state-format.ts";
 import type { ParsedState, StateFormat } from "./state-format.ts";
 

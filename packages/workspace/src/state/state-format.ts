@@ -6,7 +6,6 @@ export const STATE_FORMATS = ["json", "yaml", "binary"] as const;
 /** One of {@link STATE_FORMATS}. */
 export type StateFormat = (typeof STATE_FORMATS)[number];
 
-/** The value of a state file, or the reason why it can't be parsed. */
 export type ParsedState = { ok: true; value: JsonValue } | { ok: false; reason: string };
 
 const MIB = 1024 * 1024;
@@ -25,7 +24,6 @@ const MAX_BYTES: Readonly<Record<StateFormat, number>> = { json: Infinity, yaml:
 /** First byte of Python's pickle protocols 2 to 5. In MessagePack it is an empty map, which would end the file. */
 const PICKLE_MARK = 0x80;
 
-/** All extensions of state files. */
 export const STATE_ENDINGS: readonly string[] = Object.values(ENDINGS).flat();
 
 /** The format of a file by its extension; `undefined` for other files. */
@@ -109,7 +107,6 @@ export async function parseState(bytes: Uint8Array, format: StateFormat): Promis
   }
 }
 
-/** Whether bytes are a Python pickle. */
 export function isPickle(bytes: Uint8Array): boolean {
   const [mark, protocol = 0] = bytes;
   return mark === PICKLE_MARK && protocol >= 2 && protocol <= 5 && bytes.at(-1) === ".".charCodeAt(0);

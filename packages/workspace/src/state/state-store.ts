@@ -116,11 +116,7 @@ export function createStateStore({
     });
   }
 
-  /**
-   * Merges a change with concurrent changes.
-   *
-   * @throws CemError `STATE_CONFLICT` if both changed the same key, or the base state of the change is unknown.
-   */
+  /** @throws CemError `STATE_CONFLICT` if both changed the same key, or the base state of the change is unknown. */
   async function merge(
     statePath: StatePath,
     bytes: Uint8Array,

@@ -1,7 +1,6 @@
-import { appendFileSync, lstatSync, readFileSync } from "node:fs";
-import os from "node:os";
+import { appendFileSync, lstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { replaceFile } from "@cem/core/files";
+import { bootId, replaceFile } from "@cem/core/files";
 import { isSame } from "./file-content.ts";
 import type { Files, LocalFiles } from "./file-content.ts";
 import type { Head, ReadHead } from "./shared-copy.ts";
@@ -30,6 +29,16 @@ export function pickCommon(
   return found === undefined ? states.at(-1) : { ...found, head, version };
 }
 
+/**
+ * Whether the store lost a head that this machine reached, such as in a failover: the new one goes on from a head before
+ * that. Files that it lacks were then deleted by nobody.
+ */
+export function isSetBack({ head }: ReadHead, common: CommonState | undefined): boolean {
+  const [reached, ...before] = common?.head?.line ?? [];
+  const line = new Set(head?.line);
+  return reached !== undefined && !line.has(reached) && before.some((one) => line.has(one));
+}
+
 /** Whether this machine's workspace was deleted. */
 export function isGone({ head, version }: ReadHead, common: CommonState | undefined): boolean {
   if (head === undefined || common === undefined || version === common.version) return false;
@@ -54,7 +63,6 @@ export function filesIn({ files, roots: before }: CommonState, roots: Record<str
   return new Map([...files].filter(([path]) => same.has(path.split("/", 1)[0] ?? "")));
 }
 
-/** Whether the same files have the same contents. */
 export function isUnchanged(before: Files, now: Files): boolean {
   return before.size === now.size && [...now].every(([path, file]) => isSame(before.get(path), file));
 }
@@ -74,16 +82,6 @@ export function withNames(named: LocalFiles, now: LocalFiles): LocalFiles {
 const FORMAT = 1;
 /** Above this size the record is rewritten. */
 const MAX_RECORD_BYTES = 262_144;
-const BOOT_ID = "/proc/sys/kernel/random/boot_id";
-
-/** Identifies the current boot of the machine, if available. */
-function bootId(): string {
-  try {
-    return readFileSync(BOOT_ID, "utf8").trim();
-  } catch {
-    return os.hostname();
-  }
-}
 
 interface Written extends Omit<CommonState, "files"> {
   format: number;
@@ -91,7 +89,6 @@ interface Written extends Omit<CommonState, "files"> {
   files: [path: string, size: number, pieces: readonly string[], signature: string | null][];
 }
 
-/** See {@link createLocalRecord}. */
 export type LocalRecord = ReturnType<typeof createLocalRecord>;
 
 /**

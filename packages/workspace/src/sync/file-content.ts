@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { join, parse } from "node:path/posix";
-import { readAt } from "../files/contained-files.ts";
+import { readAt } from "@cem/core/files";
 
 /** Maximum size of a file's pieces, so that appending to a long file does not upload all of it again. */
 export const PIECE_BYTES = 1024 * 1024;
@@ -10,7 +10,6 @@ export const PIECE_BYTES = 1024 * 1024;
 const NONCE_BYTES = 9;
 const PIECE_NAME = /^[\w-]{43}\.[\w-]{12}$/;
 
-/** A file's content: its size and its pieces. */
 export interface FileEntry {
   size: number;
   /** Digests for a local file, names for a shared one. */
@@ -107,7 +106,6 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** A file modified this shortly before it was read may be modified again without a change of its time. */
 const UNSURE_MS = 100;
 
-/** A local file. */
 export interface LocalFile extends FileEntry {
   /** Made of the file's inode, size and times. Absent if they are unreliable, because the content may change without them. */
   signature?: string | undefined;

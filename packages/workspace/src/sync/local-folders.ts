@@ -1,15 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { lstat, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
-import { ignoreMissing, openHandle, PRIVATE_FILE } from "@cem/core/files";
-import type { ContainedFolder } from "../files/contained-files.ts";
+import { ignoreMissing, openHandle, PRIVATE_FILE, removeFolder } from "@cem/core/files";
+import type { ContainedFolder } from "@cem/core/files";
 import type { Limits } from "./blobs.ts";
 import { ChangedMeanwhile, isSettled, nameBeside, readPieces, signatureOf } from "./file-content.ts";
 import type { LocalFile } from "./file-content.ts";
 import { createRootFolders, scanFolders } from "./scan-folders.ts";
 import type { Root } from "./scan-folders.ts";
 
-/** See {@link createLocalFolders}. */
 export type LocalFolders = ReturnType<typeof createLocalFolders>;
 
 /** The files of a workspace on this machine. */
@@ -17,26 +16,15 @@ export function createLocalFolders(roots: readonly Root[], limits: Limits) {
   const folders = createRootFolders(roots);
   return {
     ...folders,
-    /** See {@link scanFolders}. */
     scan: (salt: string, known: ReadonlyMap<string, LocalFile>) => scanFolders(folders, limits, salt, known),
-    /**
-     * Reads a file piece by piece, each into a new buffer.
-     *
-     * @returns its signature, if reliable.
-     * @throws ChangedMeanwhile
-     */
+    /** Reads a file piece by piece, each into a new buffer. @returns its signature, if reliable. @throws ChangedMeanwhile */
     async read(path: string, take: (piece: Buffer) => void | Promise<void>): Promise<string | undefined> {
       await using folder = await folders.open(dirname(path));
       const found = folder && (await readPieces(folder.child(basename(path)), take));
       if (found === undefined) throw new ChangedMeanwhile(path);
       return found.isChanged ? undefined : found.signature;
     },
-    /**
-     * Writes a file atomically.
-     *
-     * @param expected - The expected current file.
-     * @throws ChangedMeanwhile
-     */
+    /** Writes a file atomically in place of the expected one. @throws ChangedMeanwhile */
     async write(
       path: string,
       pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -86,8 +74,7 @@ export function createLocalFolders(roots: readonly Root[], limits: Limits) {
     async clear(): Promise<void> {
       for (const { folder } of roots) {
         const names = await readdir(folder).catch(ignoreMissing);
-        for (const name of names ?? [])
-          await rm(`${folder}/${name}`, { recursive: true, force: true, maxRetries: 5 });
+        for (const name of names ?? []) await removeFolder(`${folder}/${name}`);
       }
     },
   };

@@ -10,7 +10,6 @@ import type { SharedCopy } from "./shared-copy.ts";
 const MAX_MERGED_BYTES = 4 * 1024 * 1024;
 const MERGED = /^workspace\/(?!sessions\/).*\.json$/;
 
-/** The two sides of a merge. */
 interface MergePlaces {
   local: LocalFolders;
   shared: SharedCopy;

@@ -3,10 +3,9 @@ import type { BigIntStats } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, dirname } from "node:path/posix";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { ignoreMissing, isTemporaryFile, PRIVATE_FOLDER } from "@cem/core/files";
+import { ignoreMissing, isTemporaryFile, PRIVATE_FOLDER, NotAFolder, openContained } from "@cem/core/files";
+import type { ContainedFolder } from "@cem/core/files";
 import pMap from "p-map";
-import { NotAFolder, openContained } from "../files/contained-files.ts";
-import type { ContainedFolder } from "../files/contained-files.ts";
 import { tooManyFiles } from "./blobs.ts";
 import type { Limits } from "./blobs.ts";
 import { ChangedMeanwhile, digestFile, pathProblem, signatureOf } from "./file-content.ts";
@@ -22,15 +21,9 @@ const DIGESTS_AT_ONCE = 8;
 const UNFINISHED = /^\..*\.[0-9a-f]{12}\.tmp$|\.[0-9a-f]{12}\.new$/;
 const MAX_SHOWN_PATH = 200;
 
-/** Result of a scan of this machine's folders. */
 export type Scanned = Awaited<ReturnType<typeof scanFolders>>;
 
-/**
- * Lists all files.
- *
- * @param known - Known files. Their content is not read again if the signature is unchanged.
- * @throws CemError `WORKSPACE_FULL`
- */
+/** Does not read known files with an unchanged signature again. @throws CemError `WORKSPACE_FULL` */
 export async function scanFolders(
   roots: RootFolders,
   limits: Limits,
@@ -108,7 +101,6 @@ export interface Root {
   folder: string;
 }
 
-/** See {@link createRootFolders}. */
 export type RootFolders = ReturnType<typeof createRootFolders>;
 
 /** Opens the folders of a workspace, whose contents may be hostile. Links are not followed. */

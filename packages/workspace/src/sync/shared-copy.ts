@@ -14,6 +14,9 @@ const SESSIONS: StoreKey = ["sessions"];
 const FORMAT = 1;
 const SALT_BYTES = 32;
 const MAX_BURIED = 16;
+const LINE_BYTES = 6;
+/** How many heads back a store that was set back is noticed. */
+const MAX_LINE = 32;
 /** How long tombstones are kept for machines with a local copy. */
 const KEEP_TOMBSTONE_MS = 365 * 86_400_000;
 export const PIECES_AT_ONCE = 8;
@@ -30,6 +33,8 @@ export interface Head {
   buried: readonly string[];
   /** Number of garbage collections. Pieces sent before the last one are sent again. */
   sweeps: number;
+  /** The ids of the newest heads with other files, its own first. Absent: written by an earlier version. */
+  line?: readonly string[] | undefined;
   /** Upper bound of the size of replaced pieces that are not removed yet. Absent: none. */
   replaced?: number | undefined;
 }
@@ -40,7 +45,6 @@ export interface ReadHead {
   version: string;
 }
 
-/** Settings of {@link createSharedCopy}. */
 export interface SharedCopySettings {
   /** The part of a store that belongs to the workspace. */
   store: Store;
@@ -52,7 +56,6 @@ export interface SharedCopySettings {
 /** The shared copy of a workspace. */
 export type SharedCopy = ReturnType<typeof createSharedCopy>;
 
-/** Opens the shared copy of a workspace. */
 export function createSharedCopy({ store, blobs, roots, limits }: SharedCopySettings) {
   async function readHead(): Promise<ReadHead> {
     const found = await store.read(HEAD);
@@ -71,11 +74,7 @@ export function createSharedCopy({ store, blobs, roots, limits }: SharedCopySett
     return bytes;
   }
 
-  /**
-   * Deletes the workspace. Machines drop their copies, including the output of current runs.
-   *
-   * @returns whether there was one.
-   */
+  /** Deletes the workspace. Machines drop their copies, including the output of current runs. @returns whether there was one. */
   async function remove(): Promise<boolean> {
     const { head, version } = await readHead();
     const salts = head === undefined ? [] : [...head.buried, ...(head.salt === "" ? [] : [head.salt])];
@@ -134,6 +133,11 @@ export function newHead({ buried = [] }: Partial<Head> = {}): Head {
   return { salt: randomBytes(SALT_BYTES).toString("base64url"), manifest: [], buried, sweeps: 0 };
 }
 
+/** The line of a head that follows another. */
+export function lineAfter({ line = [] }: Head): string[] {
+  return [randomBytes(LINE_BYTES).toString("base64url"), ...line].slice(0, MAX_LINE);
+}
+
 export function isConflict(error: unknown): boolean {
   return CemError.isInstance(error) && error.code === "STORE_CONFLICT";
 }
@@ -144,14 +148,19 @@ function encodeHead({ manifest, ...head }: Head): Buffer {
 
 function parseHead(bytes: Uint8Array): Head | undefined {
   const found = (parseJson(bytes) ?? {}) as Record<string, unknown>;
-  const { format, salt, manifest, place, buried, sweeps, replaced } = found;
+  const { format, salt, manifest, place, buried, sweeps, line, replaced } = found;
   const isList = Array.isArray(manifest) && manifest.every(isPieceName);
   if (format !== FORMAT || typeof salt !== "string" || !(isList || manifest === null)) return undefined;
-  if (!Array.isArray(buried) || !buried.every((one) => typeof one === "string")) return undefined;
+  if (!isTexts(buried)) return undefined;
   if (typeof sweeps !== "number") return undefined;
   const head = { salt, manifest: isList ? manifest : undefined, buried, sweeps };
   if (typeof place === "string") Object.assign(head, { place });
+  if (isTexts(line)) Object.assign(head, { line });
   return typeof replaced === "number" ? { ...head, replaced } : head;
+}
+
+function isTexts(found: unknown): found is string[] {
+  return Array.isArray(found) && found.every((one) => typeof one === "string");
 }
 
 /** Serializes the files of a workspace deterministically. */

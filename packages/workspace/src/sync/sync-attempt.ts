@@ -4,6 +4,7 @@ import {
   filesIn,
   hasNewSignature,
   isGone,
+  isSetBack,
   isUnchanged,
   pickCommon,
   sharedHere,
@@ -15,11 +16,13 @@ import type { FileEntry, Files, LocalFile } from "./file-content.ts";
 import type { LocalFolders } from "./local-folders.ts";
 import { mergeStates, reconcile } from "./reconcile.ts";
 import type { Scanned } from "./scan-folders.ts";
-import { newHead } from "./shared-copy.ts";
+import { lineAfter, newHead } from "./shared-copy.ts";
 import type { Head, ReadHead, SharedCopy } from "./shared-copy.ts";
 import { applyPlan, createFileSender } from "./transfer.ts";
 
 const MAX_SHOWN = 10;
+const SET_BACK =
+  "The store with the list of the shared files was set back to an earlier state. Newer files that this machine still has are kept, beside the earlier ones.";
 
 /** The first remarks for a run's result, and those on files that can't be shared. */
 function listRemarks(remarks: readonly string[], left: readonly string[]): string[] {
@@ -29,7 +32,6 @@ function listRemarks(remarks: readonly string[], left: readonly string[]): strin
   return more > 0 && all.length >= MAX_SHOWN ? [...all, `And ${more} more.`] : all;
 }
 
-/** The sides that are synchronized. */
 export interface SyncSides {
   shared: SharedCopy;
   local: LocalFolders;
@@ -38,7 +40,6 @@ export interface SyncSides {
   isThere?: (() => Promise<boolean>) | undefined;
 }
 
-/** Result of a synchronization. */
 export interface Synced {
   remarks: string[];
   /** Whether files were fetched. */
@@ -68,7 +69,11 @@ export function createSync(
   async function run(states: readonly CommonState[], read: ReadHead): Promise<Synced> {
     await sender.begin(read.head);
     await shared.assertHere(read.head);
-    const common = pickCommon(states, read);
+    const last = pickCommon(states, read);
+    const wasSetBack = isSetBack(read, last);
+    const common = wasSetBack ? undefined : last;
+    if (wasSetBack && !remarks.has(SET_BACK)) process.emitWarning(SET_BACK, "CemWarning");
+    if (wasSetBack) remarks.add(SET_BACK);
     const roots = local.identities();
     if (isGone(read, common)) {
       await local.clear();
@@ -141,9 +146,9 @@ export function createSync(
     // Counts the manifest too, since each is replaced by the next.
     const next = {
       ...reached,
-      head: { ...head, manifest, replaced: (head.replaced ?? 0) + replaced + bytes },
+      head: { ...head, manifest, line: lineAfter(head), replaced: (head.replaced ?? 0) + replaced + bytes },
     };
-    await record.write([next, ...(before === undefined ? [] : [before])]);
+    await record.write([next, before ?? { head: undefined, version: "", files: new Map(), roots: {} }]);
     await sender.settle();
     // Recorded with the version, since the head no longer identifies the reached state once others have published.
     const version = await shared.writeHead(next.head, reached.version);

@@ -1,7 +1,8 @@
-import { lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { cp, lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "@cem/core";
+import { createFolderStore, scopeStore } from "@cem/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Machines } from "../../test/sync/machines.ts";
 import { createStoreBlobs } from "./blobs.ts";
@@ -236,6 +237,55 @@ describe("a workspace on two machines", () => {
       await one.sync.during(() => one.write("n.txt", String(count % 10)));
     await two.sync.fetch();
     expect(await two.files()).toEqual({ "n.txt": "9" });
+  });
+});
+
+it("keeps what a machine without a record has when another one is faster", async () => {
+  const one = machines.machine("one");
+  const store = machines.scope();
+  let isFirst = true;
+  const slow = new Proxy(store, {
+    get: (target, name: keyof Store) =>
+      name !== "write"
+        ? target[name]
+        : async (...args: Parameters<Store["write"]>) => {
+            const [key] = args;
+            if (key.at(-1) === "head" && isFirst) {
+              isFirst = false;
+              await one.sync.during(() => one.write("a.txt", "a"));
+            }
+            return target.write(...args);
+          },
+  });
+  await one.sync.during(() => one.write("b.txt", "b"));
+  const two = machines.machine("two", { store: slow });
+  await two.write("mine.txt", "mine");
+  const { remarks } = await two.sync.during(async () => {});
+  expect(isFirst).toBe(false);
+  expect(remarks).toEqual([]);
+  expect(await two.files()).toEqual({ "a.txt": "a", "b.txt": "b", "mine.txt": "mine" });
+});
+
+describe("a store that was set back", () => {
+  it.each([0, 2])("keeps the newer files with the earlier ones, after %i runs elsewhere", async (between) => {
+    const before = machines.machine("one");
+    await before.sync.during(() => before.write("plan.txt", "v1"));
+    const replica = path.join(machines.folder, "replica");
+    await cp(path.join(machines.folder, "shared"), replica, { recursive: true });
+    for (const version of ["v2", "v3"]) await before.sync.during(() => before.write("plan.txt", version));
+    await before.sync.during(() => before.write("thesis.txt", "long"));
+    await before.sync.close();
+    const store = scopeStore(createFolderStore({ folder: replica }), "files", "one");
+    const [one, two] = [machines.machine("one", { store }), machines.machine("two", { store })];
+    for (let at = 0; at < between; at += 1) await two.sync.during(() => two.write("other.txt", String(at)));
+    const { remarks } = await one.sync.during(async () => {});
+    expect(remarks).toEqual([expect.stringContaining("was set back"), expect.stringContaining("/plan.txt")]);
+    await two.sync.fetch();
+    const files = await two.files();
+    expect(files).toMatchObject({ "plan.txt": "v1", "thesis.txt": "long" });
+    expect(Object.values(files)).toContain("v3");
+    expect(await one.files()).toEqual(files);
+    expect((await one.sync.during(async () => {})).remarks).toEqual([]);
   });
 });
 

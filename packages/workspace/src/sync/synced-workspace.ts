@@ -207,7 +207,7 @@ export function createWorkspaceSync({
     signal?.throwIfAborted();
     if ((await isThere?.()) === false) throw workspaceGone();
     const ended = signal && AbortSignal.any([signal, closing.signal]);
-    // What was being sent when a run was aborted that was still fetching is completed.
+    // Completes what was being sent when a run was aborted that was still fetching.
     const shared = sharedUntil(ended, kind === "put" ? ended : undefined);
     const attempt = createSync({ shared, ...here }, kind);
     for (let count = 0; count < MAX_ATTEMPTS; count += 1) {

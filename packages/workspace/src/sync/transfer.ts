@@ -111,7 +111,6 @@ export function createFileSender({
     return { size, pieces, signature };
   }
 
-  /** Starts to write a piece. */
   function write(bytes: Uint8Array, digest: string): { name: string; written: Promise<void> } {
     if (isEnded) throw workspaceGone();
     const name = namePiece(digest);

@@ -55,7 +55,6 @@ export function concernsFiles(loaded: Project, options: CallGuardSettings): bool
   );
 }
 
-/** Whether rules decide which values may go to which tools. */
 function hasFlowRules(loaded: Project, options: Pick<CallGuardSettings, "redactor">): boolean {
   return loaded.config.privacy.rules.length > 0 && redactorOf(loaded, options) !== undefined;
 }
@@ -82,7 +81,6 @@ export async function approvalTest(loaded: Project) {
 
 const EVERY_TOOL = ["*"];
 
-/** Creates the call guards that the configuration and the options enable. */
 export async function createCallGuards(loaded: Project, settings: CallGuardSettings) {
   const { owner, counts } = loaded;
   const calls = await import("@cem/guardrails/calls");
@@ -91,10 +89,8 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   const { allowedTools, blockedTools, approvals, readTools, egress } = guardrails;
   const { rules = [], contentFilter, onPlannedWrite, approvedWrites, secrets } = settings;
   const guards: CallGuard[] = [];
-  /** Whether calls of a tool need a person's approval, regardless of their arguments. */
   let needsApproval: (tool: ToolDefinition) => boolean = () => false;
   const concerned: ((tool: NamedTool) => boolean)[] = [];
-  /** Adds a guard for tools that match these patterns. */
   const addFor = (patterns: readonly string[], guard: CallGuard): void => {
     guards.push(guard);
     const matches = matchTools(patterns);

@@ -21,8 +21,10 @@ import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredCatalog, markApprovals } from "../stages/stages.ts";
 import { approvalTest, type CallGuards } from "./call-guards.ts";
 
-interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "redactor" | "replay"> {
-  /** Decides which calls are made. */
+interface HostBridgeSettings extends Pick<
+  AgentOptions,
+  "tools" | "onElicit" | "onApprove" | "redactor" | "replay"
+> {
   callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
   /** File tools, for calls that guards apply to. */
@@ -31,22 +33,17 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
   others: ToolInvoker;
   /** Finds the names that a tool of an MCP server has in code. */
   nameInCode: McpTools["findNameInCode"];
-  /** Stores large results and bytes. */
   store: ResultStore;
   log: Log;
   /** Collects calls for the records of runs. Absent if runs are not recorded. */
   recorderOfCalls: CallRecorder | undefined;
 }
 
-/**
- * Sets up everything between guest code and the tools on the host.
- *
- * @throws CemError `TOOL_INVALID`.
- */
+/** Sets up everything between guest code and the tools on the host. @throws CemError `TOOL_INVALID`. */
 export async function createHostBridge(forWhom: Project, settings: HostBridgeSettings) {
   const bridge = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
-  const { onElicit: elicit, redactor, replay, store, log, audit, nameInCode } = settings;
+  const { onElicit: elicit, onApprove: approve, redactor, replay, store, log, audit, nameInCode } = settings;
   const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
   const problem = await heldProblem(forWhom, loaded.held);
   if (problem !== undefined) log("warning", problem.message);
@@ -73,7 +70,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
       ...(record === undefined ? [] : [record]),
       ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit)]),
       bridge.answerErrors,
-      ...(redactor === undefined ? [] : [await redactCallsOf(redactor)]),
+      ...(redactor === undefined ? [] : [await redactCallsOf(redactor, { elicit, approve })]),
       bridge.checkCalls(source, { isAllowed, nameInCode, onUnvalidated }),
       ...guards,
       bridge.orderCalls(),

@@ -30,7 +30,6 @@ export interface Host {
   callRecorder: CallRecorder | undefined;
 }
 
-/** Opens an agent of a project. */
 export type OpenAgent = (project: Project, options: AgentOptions, host?: Lazy<Host>) => Agent;
 
 /**
@@ -49,7 +48,6 @@ async function openHost(
 ): Promise<Host> {
   const { config, pluginSet } = loaded;
   const plugins = await pluginSet?.get();
-  // `undefined` if values are not redacted.
   const redactor = await redactorOf(loaded, options)?.get();
   const store = redactStore(await createConfiguredResults(config), redactor);
   const written = logOf(config, options);

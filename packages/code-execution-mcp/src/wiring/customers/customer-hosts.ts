@@ -36,7 +36,6 @@ export interface CustomerRuns {
 /** The active customers of a server. */
 export type CustomerHosts = Pick<OpenCustomers<CustomerHost>, "get" | "getSame" | "dispose">;
 
-/** Opens hosts for customers, each with an agent of its own. */
 export async function openCustomerHosts(
   project: Project,
   options: AgentOptions,

@@ -34,11 +34,7 @@ export function createCustomerMemories(shared: Redactor | undefined, onGone: (id
   }
 
   return {
-    /**
-     * Returns the memory of an owner, creating it if needed.
-     *
-     * @param isThere - Whether the owner was not deleted from now on.
-     */
+    /** @param isThere - Whether the owner was not deleted from now on. */
     async open(id: string, isThere: () => Promise<boolean>): Promise<CustomerMemory> {
       const known = memories.get(id);
       if (known !== undefined && (await known.isThere())) return known;
@@ -50,7 +46,6 @@ export function createCustomerMemories(shared: Redactor | undefined, onGone: (id
       memories.set(id, memory);
       return memory;
     },
-    /** Memory of an owner. `undefined` where there is none. */
     of: (id: string) => memories.get(id),
     forget,
   };

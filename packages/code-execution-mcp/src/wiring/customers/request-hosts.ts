@@ -30,7 +30,6 @@ export async function openRequestHosts(
      * a valid id.
      */
     get,
-    /** The host of a client, from its authorization. */
     async getFor(identity: Parameters<CemServer["openClient"]>[0]): Promise<CustomerHost> {
       const { ownerNameOf } = await import("@cem/mcp-server");
       return get(ownerNameOf({ http: identity === undefined ? {} : { authInfo: identity } }));
@@ -45,11 +44,7 @@ function hasCustomers({ customers, server }: Config): boolean {
   return customers.header !== undefined || (server.authIssuer !== undefined && !server.sharedWorkspace);
 }
 
-/**
- * The id of the customer that a request comes from.
- *
- * @throws CemError `CUSTOMER_UNKNOWN` if the request does not identify one, `CUSTOMER_INVALID` for a header that is not a valid id.
- */
+/** @throws CemError `CUSTOMER_UNKNOWN` if the request does not identify one, `CUSTOMER_INVALID` for a header that is not a valid id. */
 async function customerIdFor({ given, identity }: OwnerName, { customers }: Config): Promise<string> {
   const [{ customerIdOf, customerIdOfClaim, requireCustomerId }, { ownerUnknown }] = await Promise.all([
     import("@cem/workspace"),

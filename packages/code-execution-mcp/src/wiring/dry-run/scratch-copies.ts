@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { constants, createReadStream } from "node:fs";
-import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readlink } from "node:fs/promises";
+import { constants, createReadStream, existsSync, type Stats } from "node:fs";
+import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, readlink, symlink } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isWithin, realPath, type Config } from "@cem/config";
 import { BYTES_PER_MB, CemError } from "@cem/core";
-import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
+import { descriptorPath, ignoreMissing, openUnfollowed, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
 
 /** A file, folder or link, with the fields that show a change. */
 interface Entry {
@@ -132,6 +132,45 @@ async function digestOf(file: string): Promise<string> {
   return digest.digest("hex");
 }
 
+/**
+ * Copies a file, folder or link. What is opened is copied, and no link is followed: a program that still runs may swap
+ * a folder for one. Anything that goes meanwhile is left out.
+ *
+ * @param place - The path of `from` that errors name.
+ * @param check - Gets what is copied before it is, and may throw.
+ */
+async function copyEntry(
+  from: string,
+  place: string,
+  to: string,
+  check: (found: Stats) => void,
+): Promise<void> {
+  const link = await lstat(from).catch(ignoreMissing);
+  if (link?.isSymbolicLink() === true) {
+    check(link);
+    const target = await readlink(from).catch(ignoreSwapped);
+    return target === undefined ? undefined : symlink(target, to);
+  }
+  await using handle = await openUnfollowed(from).catch((error: Error) => {
+    error.message = error.message.replace(from, place);
+    return ignoreSwapped(error);
+  });
+  const found = await handle?.stat();
+  if (handle === undefined || found === undefined || !(found.isFile() || found.isDirectory())) return;
+  check(found);
+  const opened = descriptorPath(handle.fd, place);
+  if (found.isFile()) return await copyFile(opened, to, constants.COPYFILE_FICLONE);
+  await mkdir(to);
+  for (const name of await readdir(opened))
+    await copyEntry(path.join(opened, name), path.join(place, name), path.join(to, name), check);
+  await chmod(to, found.mode & 0o777);
+}
+
+/** Ignores what has gone, became a link or is none any more, and sockets. */
+function ignoreSwapped(error: NodeJS.ErrnoException): undefined {
+  if (!["ELOOP", "EINVAL", "ENXIO"].includes(error.code ?? "")) ignoreMissing(error);
+}
+
 type Limits = Config["execution"]["limits"];
 
 /** A path on the host and the copy that a dry run uses instead. */
@@ -171,23 +210,19 @@ export async function createScratchCopies({ maxWorkspaceMb, maxWorkspaceEntries 
       const copy = path.join(folder, String(made.length), path.basename(original));
       await mkdir(path.dirname(copy));
       const left = { entries: maxWorkspaceEntries, bytes: maxWorkspaceMb * BYTES_PER_MB };
-      const filter = async (source: string): Promise<boolean> => {
-        const status = await lstat(source);
+      const check = ({ size }: Stats): void => {
         left.entries -= 1;
-        left.bytes -= status.size;
+        left.bytes -= size;
         if (left.entries < 0 || left.bytes < 0) {
           const message = `${place} holds more than ${maxWorkspaceMb} MiB or ${maxWorkspaceEntries} files, and a dry run has to copy it.`;
           throw new CemError("WORKSPACE_FULL", message, { details: { folder: place } });
         }
-        return status.isFile() || status.isDirectory() || status.isSymbolicLink();
       };
       try {
-        const mode = constants.COPYFILE_FICLONE;
-        await cp(original, copy, { recursive: true, verbatimSymlinks: true, mode, filter });
+        await copyEntry(original, original, copy, check);
+        if (!existsSync(copy)) await mkdir(copy);
       } catch (error) {
-        if (CemError.isInstance(error)) throw error;
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unread(place, error);
-        await mkdir(copy, { recursive: true });
+        throw CemError.isInstance(error) ? error : unread(place, error);
       }
       made.push({ original, copy, before: await entriesIn(copy) });
       return copy;

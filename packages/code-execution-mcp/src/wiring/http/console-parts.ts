@@ -8,7 +8,6 @@ import { configuredSource, summarizeWorkflows } from "../workflows/workflow-sett
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
 import { openCustomerFolders } from "./clients.ts";
 
-/** A client's identity, from its authorization. */
 export type Identity = Parameters<CemServer["openClient"]>[0];
 
 const MAX_LISTED_SESSIONS = 200;

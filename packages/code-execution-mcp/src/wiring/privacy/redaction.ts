@@ -1,7 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Middleware } from "@cem/bridge";
 import { Lazy, tokenizeInTurns } from "@cem/core";
-import type { CodeGenerator, Elicit, RedactionScope, Redactor, ResultStore, ToolDefinition } from "@cem/core";
+import type {
+  Approve,
+  CodeGenerator,
+  Elicit,
+  RedactionScope,
+  Redactor,
+  ResultStore,
+  ToolDefinition,
+} from "@cem/core";
 import type { Log } from "../log.ts";
 import type { Project } from "../project.ts";
 import { scopeOfSession, scopeRedactor } from "./scoped-redactor.ts";
@@ -65,11 +73,14 @@ async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
 }
 
 /** The middleware of the bridge that replaces tokens by values and, if code sees tokens only, values by tokens on the way back. */
-export async function redactCallsOf(redactor: Redactor): Promise<Middleware> {
+export async function redactCallsOf(
+  redactor: Redactor,
+  asking: { elicit?: Elicit | undefined; approve?: Approve | undefined },
+): Promise<Middleware> {
   const { redactCalls } = await import("@cem/pii");
   const latest = new Set<string | undefined>();
   latestSessions.set(redactor, latest);
-  const redact = redactCalls(redactor);
+  const redact = redactCalls(redactor, asking);
   return (next) => {
     const invoker = redact(next);
     return {

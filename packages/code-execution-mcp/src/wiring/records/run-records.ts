@@ -17,7 +17,6 @@ const MAX_RECORDS = 1_000;
 /** Returns the log for failures to record runs. */
 export type RecordsLog = (config: Config) => Log | Promise<Log>;
 
-/** The configuration whose runs are recorded, and the store that machines share. */
 type Recorded = Pick<Project, "config" | "owner" | "store">;
 
 /** The number of records that are kept, and for how long. */
@@ -76,7 +75,6 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
 interface RecorderParts {
   /** The recorder of calls, once there is a host. */
   calls: () => CallRecorder | undefined;
-  /** Finds the names in code of a call's tool. */
   nameInCode: McpTools["findNameInCode"];
   /** The redactor of the runs. `undefined` if personal data is not redacted. */
   redactor: () => Promise<Redactor | undefined>;

@@ -9,7 +9,6 @@ import type { Project } from "../project.ts";
 /** How long a run is queued before it is rejected with advice to retry, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
 
-/** The configuration's pool, as a provider's settings. */
 function poolSettings({ optimizations }: Config, oneRun: boolean) {
   const { enabled, sandboxPooling, sandboxPoolSize, sandboxKeptGuests, sandboxReuse } = optimizations;
   return {
@@ -77,14 +76,9 @@ function sandboxesOf(plugins: PluginSandboxes | undefined): Sandboxes {
   ]);
 }
 
-/** Sandboxes added by plugins, and the plugins' problems. */
 type PluginSandboxes = Pick<PluginSet, "sandboxes" | "problems">;
 
-/**
- * The configured provider; for `auto` the strongest available on this host.
- *
- * @throws CemError `SANDBOX_UNAVAILABLE` for a name that no plugin provides.
- */
+/** For `auto` the strongest available on this host. @throws CemError `SANDBOX_UNAVAILABLE` for a name that no plugin provides. */
 export async function chooseProvider(
   config: Config,
   oneRun = false,
@@ -127,11 +121,7 @@ export async function probeSandboxes(
 /** Providers by their settings. A provider holds no guests, only the concurrency gate for its runs. */
 const providers = new Map<string, Lazy<SandboxProvider>>();
 
-/**
- * The sandbox of an owner. Owners in one process share a provider and its concurrency gate.
- *
- * @returns `undefined` for a project without an owner.
- */
+/** The sandbox of an owner, `undefined` without one. Owners in one process share a provider and its concurrency gate. */
 export async function ownedSandbox(
   { config, owner }: Project,
   options: Pick<AgentOptions, "sandboxProvider" | "oneRun"> & { meter: RunMeter | undefined },

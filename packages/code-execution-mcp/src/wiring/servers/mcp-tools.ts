@@ -80,7 +80,6 @@ interface McpToolsOptions {
   changesFiles?: boolean | undefined;
 }
 
-/** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
   { config, folder, trust, variable, owner, pluginSet, store: shared }: Project,
   { log, store, elicit, changesFiles }: McpToolsOptions,

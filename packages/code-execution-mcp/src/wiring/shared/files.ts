@@ -10,7 +10,6 @@ const FILES = "files";
 /** Factor on the workspace's quota, since two concurrent runs may each use all of it. */
 const ROOM = 2;
 
-/** A configuration, the owner of its workspace, and the store shared by machines. */
 type Sharing = Pick<Project, "config" | "owner" | "store">;
 
 /**
@@ -70,7 +69,6 @@ export function sessionNumbers(loaded: Sharing): (() => Promise<number>) | undef
   };
 }
 
-/** A store of state that is synchronized with other machines. */
 export function shareState(state: StateStore, sync: Lazy<WorkspaceSync> | undefined): StateStore {
   if (sync === undefined) return state;
   return {
@@ -83,7 +81,6 @@ export function shareState(state: StateStore, sync: Lazy<WorkspaceSync> | undefi
   };
 }
 
-/** A store of skills that is synchronized with other machines. */
 export function shareSkills(skills: SkillStore, sync: Lazy<WorkspaceSync> | undefined): SkillStore {
   if (sync === undefined) return skills;
   const fetched = async (): Promise<SkillStore> => {

@@ -4,11 +4,7 @@ import type { QueueConnection, QueuedReplicas, RunQueue } from "@cem/queue";
 import type { Project } from "../project.ts";
 import { probeStore, sealingKeysOf } from "./store.ts";
 
-/**
- * The queue of runs. `undefined` if this process executes them itself.
- *
- * @throws CemError `CONFIG_INVALID` for invalid keys.
- */
+/** `undefined` if this process executes the runs itself. @throws CemError `CONFIG_INVALID` for invalid keys. */
 export async function openConfiguredQueue(config: Config): Promise<RunQueue | undefined> {
   const connection = await connectionOf(config);
   if (connection === undefined) return undefined;
@@ -16,11 +12,7 @@ export async function openConfiguredQueue(config: Config): Promise<RunQueue | un
   return createRunQueue({ ...connection, maxWaiting: config.queue.maxWaiting });
 }
 
-/**
- * The replicas of the server that share its queue. `undefined` without a queue.
- *
- * @throws CemError `CONFIG_INVALID` for invalid keys.
- */
+/** The replicas that share the server's queue, `undefined` without one. @throws CemError `CONFIG_INVALID` for invalid keys. */
 export async function openConfiguredReplicas(config: Config): Promise<QueuedReplicas | undefined> {
   const connection = await connectionOf(config);
   if (connection === undefined) return undefined;
@@ -28,11 +20,7 @@ export async function openConfiguredReplicas(config: Config): Promise<QueuedRepl
   return createReplicas(connection);
 }
 
-/**
- * The connection of a worker or an inspection command to the queue.
- *
- * @throws CemError `CONFIG_INVALID` if none is configured, `FOLDER_UNTRUSTED` if it is held back.
- */
+/** @throws CemError `CONFIG_INVALID` if none is configured, `FOLDER_UNTRUSTED` if it is held back. */
 export async function requireQueueConnection({ config, trust }: LoadedConfig): Promise<QueueConnection> {
   const connection = await connectionOf(config);
   if (connection !== undefined) return connection;

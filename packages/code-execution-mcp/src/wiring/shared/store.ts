@@ -20,11 +20,7 @@ export async function openStore(config: Config, url: string): Promise<Store> {
   return requireSameKeys(await openUnsealed(config, url), await sealingKeysOf(config), PROBED);
 }
 
-/**
- * The keys that encrypt the contents of the store and of the queue.
- *
- * @throws CemError `CONFIG_INVALID` for invalid keys.
- */
+/** The keys that encrypt the contents of the store and of the queue. @throws CemError `CONFIG_INVALID` for invalid keys. */
 export async function sealingKeysOf({ store }: Config): Promise<SealingKey[] | undefined> {
   if (store.keys === undefined) return undefined;
   const { parseSealingKeys } = await import("@cem/store");
@@ -52,7 +48,6 @@ export async function reportUnreachable(probe: () => Promise<unknown>, log: Log)
   }
 }
 
-/** Opens a store without the encryption layer. */
 export async function openUnsealed(config: Config, url: string): Promise<Store> {
   const { isServerUrl } = await import("@cem/config");
   return isServerUrl(url) ? openServer(url) : openFolder(config, url);

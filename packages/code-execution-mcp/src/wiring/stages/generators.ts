@@ -75,7 +75,6 @@ async function acceptsArguments({ inputSchema }: ToolDefinition, args: JsonObjec
   return check.validated && check.check(args) === undefined;
 }
 
-/** Maps the configuration to settings of the model. */
 function llmSettings(llm: Config["llm"]): LlmSettings {
   const { provider, model, temperature, maxRetries, baseUrl, priceInput, priceOutput } = llm;
   const { budgetTokens: tokens, budgetUsd: cost, toolTokens } = llm;

@@ -1,7 +1,6 @@
 import { redactionTokensIn } from "@cem/core";
 import type { CodeGenerator, Redactor, SessionLog, SessionRecord } from "@cem/core";
 
-/** A task about the progress of a session. */
 export type ProgressTask =
   | { kind: "save"; file: string }
   /** `step` is absent for the step after the last one. */

@@ -15,11 +15,7 @@ export interface SearchReport {
 /** How long the single request of a process waits for the vectors of its catalog. */
 const ONE_RUN_PATIENCE_MS = 10_000;
 
-/**
- * Creates the configured selector.
- *
- * @param oneRun - Whether it serves a single request, which then waits for vectors, since there is no later one to use them.
- */
+/** @param oneRun - Whether it serves a single request, which then waits for vectors, since there is no later one to use them. */
 export async function createConfiguredSelector(config: Config, oneRun = false): Promise<Selector> {
   const { createSelector } = await import("@cem/selector");
   const { enabled, toolCache, searchCacheDir } = config.optimizations;

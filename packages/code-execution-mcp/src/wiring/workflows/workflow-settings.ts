@@ -5,11 +5,7 @@ import { openHandle } from "@cem/core/files";
 import { nearest } from "@cem/core/text";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
 
-/**
- * Finds workflows by their name in the configuration or by the path of their file.
- *
- * @param folder - Where relative paths start.
- */
+/** Finds workflows by name in the configuration, or by the path of a file, relative to `folder`. */
 export function workflowFinder({ workflows }: Pick<Config, "workflows">, folder: string): FindWorkflow {
   return async (name) => {
     const configured = workflows.find((workflow) => workflow.name === name);
@@ -28,7 +24,6 @@ export function workflowFinder({ workflows }: Pick<Config, "workflows">, folder:
 /** A workflow of the configuration, in short. */
 export type ConfiguredWorkflow = ReturnType<typeof summarizeWorkflows>[number];
 
-/** The workflows of a configuration, in its order. */
 export function summarizeWorkflows({ workflows }: Pick<Config, "workflows">) {
   return workflows.map(({ name, description = "", version, steps, mcpTool }) => ({
     name,
@@ -39,7 +34,6 @@ export function summarizeWorkflows({ workflows }: Pick<Config, "workflows">) {
   }));
 }
 
-/** A workflow of the configuration, in the form of a workflow file. */
 export function configuredSource(workflow: Config["workflows"][number]): WorkflowSource {
   const { steps, ...rest } = workflow;
   const value = { ...snakeKeys(rest), steps: steps.map(snakeKeys) };

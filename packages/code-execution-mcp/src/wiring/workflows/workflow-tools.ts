@@ -20,6 +20,8 @@ export function createWorkflowTools(
   const opened = new Lazy<OpenWorkflows>(() => openConfiguredWorkflows(loaded, options, parts));
   const run: RunWorkflowTool = async (name, variables, { signal, onElicit, onApprove, onEvent, session }) => {
     const { workflows, find } = await opened.get();
+    // It no longer waits for its turn, even if its first step takes long.
+    onEvent?.({ type: "stage-started", stage: "run" });
     const result = await workflows.run(await find(name), {
       variables,
       signal,
@@ -46,13 +48,11 @@ export function createWorkflowTools(
       );
     },
     run,
-    /** Opens the engine that executes them. */
     open: () => opened.get(),
     dispose: async () => (await opened.settled())?.dispose(),
   };
 }
 
-/** Reports completed steps of a run as progress of a tool. */
 function tellProgress(event: WorkflowEvent, onEvent: NonNullable<ExecuteOptions["onEvent"]>): void {
   if (event.type !== "step-completed") return;
   onEvent({
@@ -63,7 +63,6 @@ function tellProgress(event: WorkflowEvent, onEvent: NonNullable<ExecuteOptions[
   });
 }
 
-/** Converts a workflow's run to the result of a task. */
 function toTaskResult({ run, status, outputs, error, ms }: WorkflowResult): TaskResult {
   const isDone = status === "success";
   return {

@@ -9,7 +9,6 @@ import { assertOutOfReach, type Project } from "../project.ts";
 import { keptRunsOf } from "../records/run-records.ts";
 import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
 
-/** The workflow engine of a configuration, with the lookup of its workflows. */
 export type OpenWorkflows = Awaited<ReturnType<typeof openConfiguredWorkflows>>;
 
 export interface WorkflowParts {
@@ -17,7 +16,6 @@ export interface WorkflowParts {
   stepKinds?: readonly WorkflowStepKind[] | undefined;
   /** An existing agent, with the redactor of the options. */
   agent?: Agent | undefined;
-  /** The host side of that agent. */
   host?: Lazy<Host> | undefined;
 }
 

@@ -123,7 +123,6 @@ function planRounding(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** An operand in a step; if missing, the latest number. */
 function operand(found: Match, part: string, plan: Plan): Calculation | undefined {
   const phrase = found.part(part);
   return phrase === undefined ? lastNumber(plan) : readOne(phrase, plan);
@@ -135,7 +134,6 @@ function lastNumber(plan: Plan): Calculation | undefined {
   return resultAs(value.expression, value);
 }
 
-/** Parses a phrase that consists of a single calculation. */
 function readOne(phrase: Phrase | undefined, plan: Plan): Calculation | undefined {
   if (phrase === undefined) return undefined;
   const reader = createCalculationReader(phrase, plan);
@@ -197,7 +195,6 @@ const NUMBERS = form(
   `{left} (?:${IS} )?(?<comparator>${oneOf(COMPARATORS)}|${oneOf(EQUALITIES)}) {right}(?<degrees> degrees?)?`,
 );
 
-/** Parses a comparison in a condition; `undefined` if it is none. */
 export function readComparison(phrase: Phrase, plan: Plan): Expression | undefined {
   const found = phrase.match(NUMBERS);
   if (found === undefined) return undefined;

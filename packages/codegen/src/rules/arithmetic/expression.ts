@@ -5,18 +5,15 @@ import type { Plan } from "../planning/plan.ts";
 import { isNumeric, type Value } from "../planning/value.ts";
 import { call, binary, type Expression, literal } from "../program/expression.ts";
 
-/** A calculation with numbers and results of earlier steps. */
 export interface Calculation {
   expression: Expression;
   /** The number, unless it depends on a result of the run. */
   constant?: number | undefined;
-  /** The earlier results that it uses. */
   results: readonly { value: Value; field?: string | undefined }[];
   /** Whether floating-point arithmetic is exact: integers without division. */
   isExact: boolean;
   /** How many operations are nested; 0 for a single number or result. */
   depth: number;
-  /** The outermost operation. */
   operator?: Operator;
 }
 
@@ -43,7 +40,6 @@ const OPERATORS: readonly (readonly [string, Operator, number])[] = [
   ["+", "+", 1],
   ["-", "-", 1],
 ];
-/** Maximum nesting of a hand-written calculation. */
 const MAX_DEPTH = 60;
 const MAX_REFERENCE_WORDS = 3;
 
@@ -53,7 +49,6 @@ export function createCalculationReader(phrase: Phrase, plan: Plan) {
   let at = 0;
   let depth = 0;
 
-  /** Skips words if they come next. */
   function skip(words: string): boolean {
     const parts = words.split(" ");
     if (!parts.every((word, offset) => isWord(at + offset, word))) return false;
@@ -61,7 +56,6 @@ export function createCalculationReader(phrase: Phrase, plan: Plan) {
     return true;
   }
 
-  /** Parses a complete calculation; `undefined` if there is none. */
   function read(weakest = 1): Calculation | undefined {
     depth += 1;
     let left = depth > MAX_DEPTH ? undefined : readOperand();
@@ -166,7 +160,6 @@ export function resultAs(expression: Expression, value: Value, field?: string): 
   return { expression, results: [{ value, field }], isExact: false, depth: 0 };
 }
 
-/** The operation on two calculations, if both are known. */
 export function combine(
   left: Calculation | undefined,
   operator: Operator,

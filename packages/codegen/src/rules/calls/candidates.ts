@@ -15,7 +15,6 @@ import { isSmall, type TokenKind } from "../language/lexer.ts";
 import type { Phrase } from "../language/phrase.ts";
 
 const ASKED = byVerb(ASKING_VERBS);
-/** The verbs in names of tools, with their kinds of action. */
 export const OWN_VERBS = byVerb(TOOL_VERBS);
 /** Verbs without a specific action. */
 export const LOOSE_VERBS = new Set("use call invoke apply do perform make take".split(" "));
@@ -29,7 +28,6 @@ function byVerb(table: Readonly<Record<ActionKind, string>>): ReadonlyMap<string
   return kinds;
 }
 
-/** Whether a verb is a generic read: `get`, `list`. */
 function isGeneric(verb: string): boolean {
   return LOOKING.some((kind) => ASKED.get(verb)?.has(kind));
 }
@@ -62,10 +60,7 @@ function ordersChange(verb: string, nameWords: readonly string[]): boolean {
   );
 }
 
-/**
- * How well a step's verb matches a tool's: 1 for the same verb, 0.6 for the same kind of action, 0.4 for reading with a
- * tool without a verb, 0 if either is unknown, -1 for another kind.
- */
+/** 1: the same verb, 0.6: the same kind of action, 0.4: reading, by a tool without a verb, 0: unknown, -1: another kind. */
 export function verbFit(verb: string, nameWords: readonly string[], isReadOnly: boolean): number {
   if (nameWords.includes(verb)) return 1;
   const named = kindOfTool(nameWords);
@@ -95,7 +90,6 @@ for (const group of NOUN_GROUPS) {
   for (const one of stems) SAME.set(one, stems);
 }
 
-/** The stems of a word and its synonyms. */
 export function meaningsOf(word: string): readonly string[] {
   return SAME.get(stem(word)) ?? [stem(word)];
 }
@@ -112,7 +106,6 @@ function stemsOf(phrase: Phrase): ReadonlySet<string> {
   return new Set([...words, ...shown].flatMap((word) => meaningsOf(word)));
 }
 
-/** Finds the tools that a step may mean, best first. */
 export function findCandidates(phrase: Phrase, tools: readonly ToolDefinition[], preferred?: ToolDefinition) {
   const stems = stemsOf(phrase);
   const verb = verbOf(phrase);

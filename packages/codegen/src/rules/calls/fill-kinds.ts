@@ -35,7 +35,6 @@ function findDates(text: string, schema: JsonSchema, now: Date) {
     });
 }
 
-/** The kinds of tokens that a role accepts at any position. */
 const KINDS: Partial<Record<Role, readonly TokenKind[]>> = {
   url: ["url"],
   email: ["email"],

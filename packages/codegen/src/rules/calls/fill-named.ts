@@ -108,7 +108,6 @@ export function valueFor(parameter: Parameter, token: Token, isNaming = false): 
   return text;
 }
 
-/** Whether a parameter accepts a text, or a list of texts. */
 export function takesText({ schema, role }: Parameter): boolean {
   if (role === "boolean" || role === "number" || role === "object" || role === "enum") return false;
   const isUntyped = schema.type === undefined && schema.anyOf === undefined;

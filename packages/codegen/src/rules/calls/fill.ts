@@ -69,7 +69,6 @@ function fillNames(filling: Filling): void {
   for (const { from, to } of names) filling.take(from, to);
 }
 
-/** Whether values are separated only by commas and "and". */
 function isJoined(filling: Filling, parts: readonly Pick<Name, "from" | "to">[]): boolean {
   return parts.every(({ to }, index) => {
     const next = parts[index + 1];

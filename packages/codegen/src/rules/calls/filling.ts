@@ -40,9 +40,7 @@ export function createFilling(tool: ToolDefinition, phrase: Phrase, plan: Plan) 
     args: new Map<string, Expression>(),
     /** The tool is called once for each of these. */
     each: undefined as { parameter: Parameter; values: readonly JsonValue[] } | undefined,
-    /** Earlier results that are used. */
     consumed: [] as Value[],
-    /** The parameters without a value, required ones first. */
     get open(): readonly Parameter[] {
       return readParameters(tool)
         .filter(({ name }) => !filling.args.has(name))
@@ -66,21 +64,18 @@ export function createFilling(tool: ToolDefinition, phrase: Phrase, plan: Plan) 
       }
       return true;
     },
-    /** Sets a parameter to the texts of tokens, and claims these. */
     setTexts(parameter: Parameter, places: readonly number[]): boolean {
       const texts = places.map((at) => filling.text(at));
       if (!filling.setAll(parameter, texts)) return false;
       for (const at of places) filling.take(at);
       return true;
     },
-    /** Whether a token is not claimed by an argument yet. */
     isFree(at: number): boolean {
       return at >= 0 && at < tokens.length && taken[at] === false;
     },
     take(from: number, to = from + 1): void {
       taken.fill(true, Math.max(from, 0), to);
     },
-    /** The indices of matching free tokens. */
     places(fits: (token: Token, at: number) => boolean): number[] {
       return [...tokens.keys()].filter((at) => filling.isFree(at) && fits(tokens[at] as Token, at));
     },

@@ -52,7 +52,6 @@ function refusalOf(filling: Filling, rest: readonly string[], phrase: Phrase, pl
   return word === undefined ? undefined : plan.unread(word, `In ${step}, ${unread}`, tool);
 }
 
-/** Adds a call to the program, or one for each item. */
 export function lowerCall(filling: Filling, plan: Plan, items = listedItems(filling, plan)): Value {
   const { tool, args } = filling;
   plan.flush();

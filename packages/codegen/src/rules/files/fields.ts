@@ -13,7 +13,6 @@ const SUM_OF_FIELD = form(
   "(?:sum|total)(?: of)? all (?<field>[\\p{L}_]+)(?: in [\\p{L}_]+(?: array| list)?)?",
 );
 
-/** A field of a JSON file and its new value. */
 export interface Field {
   key: string;
   expression: Expression;

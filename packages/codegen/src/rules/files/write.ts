@@ -109,7 +109,6 @@ export function planPush(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** The JSON file that a step names, or the one that is open. */
 function documentOf(found: Match, plan: Plan): StateDocument | undefined {
   const path = found.text("path") || found.text("file");
   if (path === "") return plan.document;

@@ -4,10 +4,8 @@ import { findQuotes } from "@cem/core/text";
 /** `braces`: bracketed text that is not JSON. `tag`: `#general` or `@ada`. `mark`: punctuation. `sign`: any other non-letter. */
 export type TokenKind = (typeof SINGLE)[number][0] | "quote" | "json" | "braces" | "mark";
 
-/** One word, number, quoted text or sign of a step. */
 export interface Token {
   readonly kind: TokenKind;
-  /** The original text. */
   readonly text: string;
   /** The text for comparisons: in lower case, apostrophes straight. */
   readonly lower: string;
@@ -18,12 +16,10 @@ export interface Token {
   readonly end: number;
 }
 
-/** Words that don't change what is asked for. */
 const SMALL = new Set(
   "the a an please just simply kindly also me us my our your now right currently".split(" "),
 );
 
-/** A quoted text without its quotes; the original text of any other token. */
 export function textOf({ kind, text, value }: Token): string {
   return kind === "quote" && typeof value === "string" ? value : text;
 }
@@ -70,7 +66,6 @@ const NUMBERS = "zero . two three four five six seven eight nine ten eleven twel
 /** `it's` means `it is`; other `'s` are possessive. */
 const IS = /^(?:it|that|there|what|who|where|how|when|he|she|here)$/u;
 
-/** Tokenizes a step in linear time. */
 export function readTokens(source: string): Token[] {
   const tokens: Token[] = [];
   const ends = blockEnds(source);

@@ -8,11 +8,7 @@ const PLAIN_SIGN = /^(?:[-+*/%^()=<>&]|<=|>=|!=|==|===|!==|<>|\*\*)$/u;
 const VALUE = `(?:- )?${OPEN}(?:number|quote|json|date|path|url|email|tag)\\d+${CLOSE}|true|false|null`;
 const NAME = `[\\p{L}_][\\p{L}\\p{N}\\p{M}_'-]*|${OPEN}quote\\d+${CLOSE}`;
 
-/**
- * Consecutive tokens of a step, and their shape: words in lower case separated by one space, without small words, and the
- * kind and index of all other tokens: `save sum to ‹path3›`. Operations match complete shapes with regular expressions, so
- * that no word is ignored. Text from the task never becomes part of an expression.
- */
+/** Tokens of a step, and their shape: words in lower case, and other tokens by kind and index: `save sum to ‹path3›`. */
 export class Phrase {
   readonly tokens: readonly Token[];
   readonly shape: string;

@@ -30,7 +30,6 @@ export interface Declaration extends Pick<
 /** A program under construction: its statements, and the values that later steps can refer to. */
 export type Plan = ReturnType<typeof createPlan>;
 
-/** @param now - The clock for "today". */
 export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
   /** Imports a tool. If another module's tool has the same name, it is prefixed with its server's name. */
   function importTool(tool: ToolDefinition): string {
@@ -47,11 +46,9 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
   const plan = {
     tools,
     now,
-    /** The results so far, in order. */
     values: [] as Value[],
     /** The JSON files that steps loaded or created. */
     documents: [] as StateDocument[],
-    /** Imported names by module. */
     imports: new Map<string, Set<string>>(),
     uses: new Set<ToolDefinition>(),
     names: createNames([...tools.map((tool) => tool.name), ...HELPER_NAMES, ...FILE_FUNCTIONS]),
@@ -80,7 +77,6 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
     unread(argument: string, hint: string, tool?: ToolDefinition): Unfilled {
       return refuse({ step: plan.stepText, reason: "not-understood", argument, hint }, tool);
     },
-    /** Refuses the step because of a missing value. */
     lacks(argument: string, hint: string, tool?: ToolDefinition): Unfilled {
       return refuse({ step: plan.stepText, reason: "missing-argument", argument, hint }, tool);
     },
@@ -107,7 +103,6 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
       const isSynchronous = tool.kind === "skill" && !tool.signature.includes("Promise<");
       return isSynchronous ? called : awaited(called);
     },
-    /** Calls a tool without awaiting it. */
     startCall(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
       return call(importTool(tool), ...toolArguments(tool, args));
     },
@@ -122,7 +117,6 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
     get document(): StateDocument | undefined {
       return plan.documents.at(-1);
     },
-    /** Writes the files that changed in memory. */
     flush(): void {
       for (const document of plan.documents) {
         if (!document.isDirty) continue;
@@ -136,7 +130,6 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
       const json = method(name("JSON"), "stringify", value, literal(null), literal(2));
       return plan.callFileSystem("writeFile", literal(path), line(json));
     },
-    /** Prints a text or a result; text without quotes. */
     print({ expression, schema }: Pick<Value, "expression" | "schema">): void {
       const isPlain = hasType(schema, "string", "number", "integer") && !hasType(schema, "object", "array");
       plan.do(method(name("console"), "log", isPlain ? expression : call("toText", expression)));
@@ -151,7 +144,6 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
   return plan;
 }
 
-/** Arguments in the schema's order. */
 function toolArguments(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression[] {
   const order = Object.keys(tool.inputSchema.properties ?? {});
   if (tool.callStyle === "object") {

@@ -5,7 +5,6 @@ import type { Plan } from "./plan.ts";
 import { cite, isNumeric, type Value } from "./value.ts";
 
 const TEXT_FILE = /\.(?:txt|md|log|csv|tsv|json|ya?ml|xml|html?|ts|js|ini|toml)$/iu;
-/** The schema of rows of unknown structure. */
 export const ROW_LIST: JsonSchema = { type: "array", items: { type: "object" } };
 
 /** Whether a path is in the workspace, where programs access files directly. */
@@ -36,7 +35,6 @@ export function loadFile(path: string, plan: Plan, words?: string): Value {
   return plan.declare(text, { words: "content", schema: { type: "string" } });
 }
 
-/** The name of a file's content, taken from the file's name. */
 export function stemOf(path: string): string {
   const stem = (path.split("/").at(-1) ?? "").replace(/\.[a-z0-9]+$/iu, "");
   return /state/iu.test(stem) ? "state" : stem.replaceAll(/[_.-]+/gu, " ");
@@ -46,7 +44,6 @@ const PRONOUN =
   /^(?:it|that|this|them|these|those|they|result|results|answer|output|data|value|content|contents|there)$/u;
 const PLURAL = /^(?:them|these|those|they|results|both|both results|both of them|all results|all of them)$/u;
 const ORDINAL = /^(first|second|third|last|previous) (?:result|number|value|answer|one)$/u;
-/** Synonyms of calculated results. */
 const ALSO = new Map(Object.entries({ total: "sum", mean: "average", max: "maximum", min: "minimum" }));
 
 /** Resolves words to the result of an earlier step: `it`, `the result`, `the sum`, `users`. */

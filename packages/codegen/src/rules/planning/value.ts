@@ -1,11 +1,9 @@
 import type { JsonSchema, ToolDefinition, UnfilledStep } from "@cem/core";
 import type { Expression } from "../program/expression.ts";
 
-/** The static description of a variable's value. */
 export interface Value {
   name: string;
   expression: Expression;
-  /** The schema of the value. `{}` if unknown. */
   schema: JsonSchema;
   /** The words for it in the task: `sum`, `users`. */
   words: string;
@@ -53,14 +51,12 @@ export function isNumeric(schema: JsonSchema): boolean {
   return hasType(schema, "number", "integer") && !hasType(schema, "string", "object", "array");
 }
 
-/** Whether it is a list of records, by its schema. */
 export function isRows({ schema }: Value): boolean {
   return hasType(schema, "array") && hasType(schema.items ?? {}, "object");
 }
 
 const MAX_QUOTED_CHARACTERS = 120;
 
-/** Thrown by an operation for a step that can't be planned. */
 export class Unfilled extends Error {
   readonly step: UnfilledStep;
 
@@ -81,13 +77,11 @@ export function idOf({ server, name }: ToolDefinition): string {
   return `${server}.${name}`;
 }
 
-/** Describes the closest tool with its signature. */
 function nearest({ server, signature }: ToolDefinition): string {
   const call = signature.replace(/\)\s*:[^]*$/u, ")");
   return `The nearest tool is ${server}.${call.length > 200 ? `${call.slice(0, 200)}…` : call}.`;
 }
 
-/** The beginning of a text, in quotation marks. */
 export function cite(text: string): string {
   const plain = text.replaceAll(/\s+/gu, " ").trim();
   return `"${plain.length > MAX_QUOTED_CHARACTERS ? `${plain.slice(0, MAX_QUOTED_CHARACTERS)}…` : plain}"`;

@@ -93,7 +93,6 @@ export function line({ text }: Expression): Expression {
   return { text: `\`\${${text}}\\n\``, level: WHOLE };
 }
 
-/** Adds parentheses if it binds weaker than its context. */
 function within({ text, level }: Expression, surroundings: number): string {
   return level < surroundings ? `(${text})` : text;
 }
@@ -145,7 +144,6 @@ export function quote(text: string): string {
     });
 }
 
-/** Whether a text is valid after a dot or as an object key. */
 function isIdentifier(text: string): boolean {
   return /^[A-Za-z_$][A-Za-z0-9_$]{0,80}$/u.test(text);
 }
@@ -173,7 +171,6 @@ export function camelCase(words: string): string {
   return /^\d/u.test(joined) ? `_${joined}` : joined;
 }
 
-/** Creates an allocator of valid, unique names. */
 export function createNames(reserved: readonly string[]) {
   const taken = new Set([...RESERVED, ...reserved]);
   return {

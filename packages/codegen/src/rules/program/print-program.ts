@@ -32,7 +32,6 @@ interface Program {
   value: Expression;
 }
 
-/** Prints a program as TypeScript, with the helpers that it calls. */
 export function printProgram({ imports, statements, value }: Program): string {
   const body = [printStatements(statements), `export default ${value.text};`];
   const sections = [printImports(imports), ...helperCode(body.join("\n")), ...body];

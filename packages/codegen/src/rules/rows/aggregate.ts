@@ -26,7 +26,6 @@ const HELPERS: Readonly<Record<string, string>> = {
   max: "largest",
   min: "smallest",
 };
-/** Words for the numbers of a plain list of numbers. */
 const NUMBERS = /^(?:numbers|values|them|it|list|all|all numbers|entries)$/u;
 
 /** `count them`, `how many rows are in sales.csv` */
@@ -91,7 +90,6 @@ export function planColumnNumber(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** The rows that a step names, or the latest ones. */
 export function sourceOf(found: Match, plan: Plan): Value | undefined {
   const source = found.part("source");
   return source === undefined ? currentRows(plan) : readSource(source, plan);

@@ -1,4 +1,4 @@
-import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "../phrases.ts";
+import { DIRECTIONS, PROPERTY_COLUMNS, SUPERLATIVES } from "../phrases.ts";
 import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { cite, type Value } from "../planning/value.ts";
@@ -21,7 +21,7 @@ const LIMIT = form(
   "(?:(?:take|keep|return|show|get|give|print|list)(?: only)? (?<end>top|first|last)|limit(?: (?:them|it|rows))? to(?: first)?) {count:number}(?: (?<noun>[\\p{L}_]+))?",
 );
 const STATS = form(
-  `(?:(?:calculate|compute|get|show|give|print) )?(?:${oneOf(STATISTICS)})(?: (?:of|for|about) {source})?`,
+  "(?:(?:calculate|compute|get|show|give|print) )?(?:(?:summary|basic|some) )?(?:statistics|stats|statistical summary)(?: (?:of|for|about) {source})?",
 );
 const BEST = form(
   `(?:(?:find|get|show|give|return|which is|what is|print) )?(?<which>${oneOf(SUPERLATIVES)})(?: (?<noun>[\\p{L}_]+))?`,

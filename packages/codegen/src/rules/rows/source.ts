@@ -64,7 +64,6 @@ export function meansRows(noun: string, rows: Value): boolean {
   return singular(noun) === singular(own);
 }
 
-/** Returns the rows of a value as an expression, and marks the value as used. */
 export function rowsOf(value: Value, plan: Plan): Expression {
   if (value.pageOf !== undefined) throw onePage(value, plan);
   value.consumed = true;

@@ -28,7 +28,6 @@ function openBranch(plan: Plan, condition: StepCondition) {
   const firstDocument = plan.documents.length;
   return {
     number: condition.branch,
-    /** Adds the following statements to one side of the branch. */
     enter(holds: boolean): void {
       plan.flush();
       plan.block = holds ? then : otherwise;
@@ -65,7 +64,6 @@ function onlyConstant(block: readonly Statement[]): Statement["constant"] {
   return block.length === 1 ? block[0]?.constant : undefined;
 }
 
-/** Maximum length of a task for rules, in UTF-16 units. */
 export const MAX_TASK_CHARACTERS = 4_000;
 
 /** Plans the steps of a task, up to the first that can't be planned, which is returned with the reason. */

@@ -25,7 +25,6 @@ const NUMBERED = /^\s*(?:step\s+\d{1,3}\s*[:.)]|\(\d{1,3}\)|\d{1,3}[.)](?=\s))\s
 const BULLET = /^\s*[-*•–+]\s+(?:\[[ x]\]\s+)?/u;
 const FIELD = /^["'`]?([\p{L}_][\p{L}\p{N}_.-]*(?: [\p{L}\p{N}_.-]+){0,2})["'`]?\s*[:=]\s*(\S.*)$/su;
 
-/** Reads the lists and paragraphs of a task. */
 export function readBlocks(task: string): TextBlock[] {
   const blocks: TextBlock[] = [];
   for (const line of readLines(task)) addLine(blocks, line);

@@ -17,16 +17,13 @@ const OWN_CALLS = 2;
 const RESERVE = 0.1;
 const MAX_RESERVE_MS = 1_000;
 
-/** Settings of one call of a file tool. */
 export interface FileToolRun {
   sandbox: Sandbox;
   /** The session whose guests may run it. `undefined`: the sandbox's default session. */
   session: string | undefined;
   /** Replacement sources for guarded tools, by module URL. */
   modules: Readonly<Record<string, string>>;
-  /** Executes the calls that the tool makes. */
   invoker: ToolInvoker;
-  /** Receives what the tool printed. */
   onOutput: (text: string) => void;
 }
 

@@ -8,7 +8,6 @@ export type NamedTool = Pick<ToolDefinition, "server" | "name" | "annotations">;
 /** The tools that are files in a servers folder and run in the sandbox, by server. */
 export type LocalTools = ReadonlyMap<string, readonly ToolDefinition[]>;
 
-/** Returns the file tools of a catalog. */
 export function localTools({ servers }: CatalogSnapshot): LocalTools {
   const tools = servers.flatMap((server) => server.tools.filter(({ kind }) => kind === "local"));
   return Map.groupBy(tools, ({ server }) => server);

@@ -98,7 +98,6 @@ export async function writeView({ files, shown }: ProgramView, below: string): P
   }
 }
 
-/** The mounts of a view. */
 export function mountsOf({ shown }: ProgramView, folder: string, serversDir: string): Mount[] {
   const own = [...shown.keys()].map((name) => ({
     hostPath: path.join(serversDir, name),

@@ -8,7 +8,6 @@ export interface ServerEntry {
   isFolder: boolean;
   /** The names that its modules export, found by text search. */
   exported: ReadonlySet<string>;
-  /** The names of the entries that its modules reference. */
   references: readonly string[];
 }
 

@@ -16,7 +16,6 @@ export interface SandboxVariant {
   nested?: boolean | undefined;
 }
 
-/** Opens a sandbox. */
 export type OpenSandbox = (variant: SandboxVariant) => Promise<Sandbox>;
 
 export interface ViewSandboxesSettings {

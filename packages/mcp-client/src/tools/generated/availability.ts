@@ -48,7 +48,6 @@ async function reasonsFor(
   return whole === undefined ? toolReasons(generated, settings) : () => whole;
 }
 
-/** Why no tool of a server can be called. */
 function serverReason(
   name: string,
   servers: McpServers,
@@ -67,7 +66,6 @@ function serverReason(
   return status.lastError ?? { code: "SERVER_DOWN", message: `Server "${name}" is down.`, details };
 }
 
-/** Why single tools of a server can't be called. */
 async function toolReasons(
   { lock }: GeneratedFolder,
   { servers, folders, holdChanged }: GeneratedParts,

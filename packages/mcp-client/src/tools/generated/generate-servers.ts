@@ -235,7 +235,6 @@ function withAccepted(listed: readonly unknown[], changed: readonly ChangedTool[
   return listed.map((definition) => accepted.get((definition as { name?: unknown }).name) ?? definition);
 }
 
-/** Refuses a folder that contains the user's files. */
 async function assertFree(server: string, directory: string): Promise<void> {
   const { listForeignModules } = await import("@cem/tool-files");
   const [foreign] = await listForeignModules(directory);

@@ -67,7 +67,6 @@ export class GeneratedFolders {
 /** Runs work that reads or writes the files of a server after all earlier such work has ended. */
 export type InTurn = <Result>(server: string, work: () => Result | Promise<Result>) => Promise<Result>;
 
-/** The servers whose tools were generated, and their files. */
 export interface GeneratedParts {
   servers: McpServers;
   folders: GeneratedFolders;

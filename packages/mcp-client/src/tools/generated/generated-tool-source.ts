@@ -8,7 +8,6 @@ import { toolChanged, type GeneratedFolder, type GeneratedParts } from "./genera
 interface GeneratedToolSourceSettings
   extends GeneratedParts, Pick<McpToolSourceSettings, "store" | "onUnvalidated"> {}
 
-/** A server's list and its lock, as last read. */
 interface ReadServer {
   folder: string;
   generated: GeneratedFolder;
@@ -19,7 +18,6 @@ interface ReadServer {
 /** Creates the source of generated tools for the bridge. Each tool is called by its accepted definition. */
 export function createGeneratedToolSource(settings: GeneratedToolSourceSettings): ToolSource {
   const { servers, folders, holdChanged, store, onUnvalidated } = settings;
-  /** Servers as last read. */
   const read = new Map<string, ReadServer>();
 
   const readServer = async (server: string, tool: string): Promise<KnownTool | undefined> => {
@@ -51,7 +49,6 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
     return listed;
   };
 
-  /** Whether the server's list and lock are unchanged. */
   const isCurrent = (server: string, { folder, generated, list }: ReadServer): boolean =>
     servers.openConnections()?.currentTools(server) === list && folders.current(folder) === generated;
 

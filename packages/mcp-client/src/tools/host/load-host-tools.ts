@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { isHostTool, type HostTool } from "@cem/bridge";
 import { defineTool } from "@cem/bridge/define-tool";
-import { CemError, toErrorInfo, type ErrorInfo, type ToolProblem } from "@cem/core";
+import { CemError, toErrorInfo, whyNotLoaded, type ErrorInfo, type ToolProblem } from "@cem/core";
 import { isWithin, resolveOwnPackage, type OwnPackage } from "@cem/core/files";
 import { listFolder } from "../files/server-entries.ts";
 
@@ -78,10 +78,7 @@ async function importTool(
     const tool = [module["default"], module[name]].find(isHostTool);
     return tool ?? "exports no tool. Write: export default defineTool({ description, input, execute })";
   } catch (error) {
-    const { message } = toErrorInfo(error);
-    const [, missing] = /^Cannot find package '([^']+)'/u.exec(message) ?? [];
-    const hint = missing === undefined ? "" : ` Install it in the project: npm install ${missing}`;
-    return `can't be loaded: ${message}${hint}`;
+    return `can't be loaded: ${whyNotLoaded(error)}`;
   } finally {
     loaded.abort();
   }

@@ -28,7 +28,6 @@ export interface McpServersSettings extends Pick<McpConnectionsSettings, "custom
   onLog?: ((entry: LogEntry) => void) | undefined;
 }
 
-/** Events of connected servers. */
 export type ServerChanges = Pick<McpConnectionsSettings, "onToolsListed" | "onContentsChanged">;
 
 /** The state of a server that is known without connecting to it. */
@@ -110,7 +109,6 @@ export function serverFolders(
   };
 }
 
-/** The name of the server in a lock file. */
 function lockedServer(file: string): string | undefined {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   const lock = parseJson(readFileSync(file, "utf8"));

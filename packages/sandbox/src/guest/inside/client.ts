@@ -2,7 +2,6 @@ import type { JsonEncoder } from "./json.ts";
 import type { Pending } from "./pending.ts";
 import type { Primordials } from "./primordials.ts";
 
-/** State of the current run's calls. */
 export interface CallState {
   callsInFlight: number;
   /** Limit of one message to the host, in characters of JSON. */
@@ -11,19 +10,16 @@ export interface CallState {
   nextId: number;
 }
 
-/** A call's result, as the host sent it. */
 export type CallResult =
   | { id: number; ok: true; handles?: true; value: unknown }
   | { id: number; ok: false; error: ToolFailure };
 
-/** Why a call failed, as the host sent it. */
 interface ToolFailure {
   code: string;
   message: string;
   details?: unknown;
 }
 
-/** Settings of {@link createClient}, provided by the guest. */
 export interface ClientSettings {
   send(json: string): void;
   state: CallState;
@@ -71,13 +67,14 @@ export function createClient(
       this.tool = tool;
       this.details = details;
     }
+
+    /** JSON has no message of an error otherwise, which is the one part that says why. */
+    toJSON(): object {
+      return { message: this.message, ...(this as object) };
+    }
   }
 
-  /**
-   * Calls a tool that runs on the host.
-   *
-   * @throws ToolError when the tool fails or doesn't exist; TypeError when the arguments aren't JSON.
-   */
+  /** @throws ToolError when the tool fails or doesn't exist; TypeError when the arguments aren't JSON. */
   async function callTool(server: string, tool: string, args: unknown = {}): Promise<unknown> {
     if (typeof tool !== "string")
       throw new constructors.TypeError(

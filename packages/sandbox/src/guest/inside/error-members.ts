@@ -93,5 +93,4 @@ export function createErrorReader(primordials: Primordials) {
   };
 }
 
-/** Reads what errors have besides a message. */
 export type ErrorReader = ReturnType<typeof createErrorReader>;

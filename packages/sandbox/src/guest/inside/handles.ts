@@ -20,6 +20,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
   const MAX_READ_AT_ONCE_BYTES = 8 * 1024 * 1024;
   const CHUNK_BYTES = 256 * 1024;
   const unread = new SafeWeakMap<object | undefined>();
+  const texts = new SafeWeakMap<Handle>();
 
   interface Handle {
     type: string;
@@ -34,7 +35,6 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     | { kind: "list" | "text" | "record" }
     | { kind: "object"; names: string[]; small: Record<string, unknown> };
 
-  /** A page of a kept text. */
   interface TextPage {
     text: string;
     /** Its offset, in bytes. */
@@ -96,9 +96,9 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     return onUse(handle, shape);
   }
 
-  /** Reads the value of a result. @throws RangeError for one that is too large, with the way to read it. */
-  function readWhole({ size, path }: Handle): unknown {
-    if (size <= MAX_READ_BYTES) return parseJson(readText(path));
+  /** Reads the text of a result. @throws RangeError for one that is too large, with the way to read it. */
+  function readWhole({ size, path }: Handle): string {
+    if (size <= MAX_READ_BYTES) return readText(path);
     throw new constructors.RangeError(
       `This result has ${size} bytes, which is too much to read at once. Read it in parts: await result.page(offset, limit) gives { text, next }, await result.bytes(offset, limit) bytes, and for (const item of result.items("name")) takes the items of that list in it one by one (items() of a result that is a list).`,
     );
@@ -116,7 +116,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     addMethods(target, handle);
     const read = (): object => {
       if (unread.get(proxy) === undefined) return target;
-      const whole = readWhole(handle) as Record<string, unknown>;
+      const whole = parseJson(readWhole(handle)) as Record<string, unknown>;
       unread.set(proxy, undefined);
       const names = known?.names ?? keys(whole);
       for (let index = 0; index < names.length; index += 1) {
@@ -176,6 +176,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
           `This result is no text, it is a handle of ${handle.size} bytes: await result.text() gives the text, await result.page(offset, limit) a part as { text, next }.`,
         );
       };
+    if (target === handle && type === "text") texts.set(target, { type, mimeType, path, size: handle.size });
     if (target !== handle) addHidden(target, handle as unknown as Record<string, unknown>);
     addHidden(target, methods);
   }
@@ -307,7 +308,11 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
      * large parts are read when the program first accesses them.
      */
     revive: (value: unknown): unknown => revive(value, 0),
-    /** The handle to return in place of a result whose large parts were not read yet. */
-    standIn: (value: object): object | undefined => unread.get(value),
+    /** A result whose large parts were not read yet is returned as its handle. A tool is given the text of a handle. */
+    standIn: (value: object, isResult: boolean): unknown => {
+      if (isResult) return unread.get(value);
+      const text = texts.get(value);
+      return text === undefined ? undefined : readWhole(text);
+    },
   };
 }

@@ -122,7 +122,6 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const client = parts.createClient(primordials, json, { send, state: run, pending, reviveHandles });
   defineValue(globalThis, "ToolError", client.exports["ToolError"], false);
   const traced = parts.createTracer(primordials, json, client, pending, host);
-  /** Imports by id. */
   const imports = create(null) as Record<number, Import>;
   let nextImport = 1;
 
@@ -240,7 +239,6 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const later = (action: () => void): void => void promiseThen(primordials.resolved, action);
 
   return {
-    /** Starts a run with its limits. */
     begin(callsInFlight: number, payloadBytes: number, nextId: number): void {
       run.callsInFlight = callsInFlight;
       run.payloadBytes = payloadBytes;
@@ -271,7 +269,6 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     fire: timers.fire,
     isWaitedFor: pending.isWaitedFor,
     listUnawaited: pending.list,
-    /** The id of the next call to the host. */
     nextCallId: (): number => run.nextId,
     /** Whether calls to the host are unanswered. */
     hasCalls: client.hasCalls,
@@ -288,7 +285,6 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
         ask("resolve", primordials.toText(specifier), url),
     /** Parses JSON into values of the realm. */
     parse: primordials.parseJson,
-    /** Creates an error of the realm. */
     makeError,
     /** Adds the position in the program that caused an error to its stack. */
     addPlace: (error: unknown, begun: string): void => later(() => pending.addPlace(error, begun)),

@@ -2,13 +2,9 @@ import type { ErrorReader } from "./error-members.ts";
 import type { Primordials } from "./primordials.ts";
 import type { Printing } from "./printing.ts";
 
-type StandIn = (value: object) => object | undefined;
+type StandIn = (value: object, isResult: boolean) => unknown;
 
-/**
- * Creates the encoder of a realm.
- *
- * @param standIn - Returns the replacement of an object in a result, if any.
- */
+/** @param standIn - Returns the replacement of an object in a result or an argument, if any. */
 export function createJsonEncoder(primordials: Primordials, errors: ErrorReader, standIn: StandIn) {
   const { PromiseConstructor, SafeWeakMap, apply, attempt, byteLength, defineValue, execPattern } =
     primordials;
@@ -51,7 +47,6 @@ export function createJsonEncoder(primordials: Primordials, errors: ErrorReader,
     open: InstanceType<typeof SafeWeakMap<boolean>>;
     /** Whether bytes are written in their closest representation. */
     isResult: boolean;
-    /** Whether functions are left out of objects. */
     leavesFunctions: boolean;
     /** Set for a value that is printed. */
     printing: Printing | undefined;
@@ -181,8 +176,9 @@ export function createJsonEncoder(primordials: Primordials, errors: ErrorReader,
       return put(encoder, isOpen ? "[Circular]" : "[Object]");
     if (depth >= MAX_DEPTH) refuse(encoder, "", `is nested deeper than ${MAX_DEPTH} levels`, "Flatten it.");
     if (isOpen) refuse(encoder, path, "refers back to itself", "Leave that part out.");
-    const other = encoder.isResult ? standIn(value) : undefined;
-    if (other !== undefined) return writeMembers(encoder, other, path, depth);
+    // What is printed, and the members of an error, have no name: a handle in them stays one.
+    const other = encoder.what === "" ? undefined : standIn(value, encoder.isResult);
+    if (other !== undefined) return write(encoder, other, path, depth);
     open.set(value, true);
     if (!writeCollection(encoder, value, path, depth)) writePlain(encoder, value, path, depth);
     open.set(value, false);

@@ -13,11 +13,9 @@ interface Work {
   isKept: (() => boolean) | undefined;
 }
 
-/** The pending work of one run. */
 export function createPending(primordials: Primordials, host: HostFunction) {
   const { attempt, constructors, create, defineValue, includesText, indexOfText } = primordials;
   const { isInstance, keys, quote, setPrototypeOf, sliceText, toText } = primordials;
-  /** Maximum number of listed pieces of work. */
   const MAX_LISTED = 40;
   const MAX_STACK_CHARACTERS = 4_096;
   const PROGRAM = "blob:program:";
@@ -91,5 +89,4 @@ export function createPending(primordials: Primordials, host: HostFunction) {
 }
 
 export type Pending = ReturnType<typeof createPending>;
-/** Pending work. */
 export type BegunWork = ReturnType<Pending["begin"]>;

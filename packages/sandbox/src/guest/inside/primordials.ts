@@ -144,10 +144,7 @@ export function createPrimordials() {
     isView,
     /** The name of a typed array's type; `undefined` for a `DataView`. */
     typedArrayName,
-    /**
-     * The true length of a view or a buffer, even if a program's subclass reports another. @throws TypeError for
-     * anything else.
-     */
+    /** The true length of a view or a buffer, even if a subclass reports another. @throws TypeError for anything else. */
     byteLength(value: object): number {
       if (!isView(value)) return lengths.buffer(value) as number;
       return (typedArrayName(value) === undefined ? lengths.dataView : lengths.typedArray)(value) as number;
@@ -177,7 +174,6 @@ export function createPrimordials() {
   };
 }
 
-/** The built-in functions captured by {@link createPrimordials}. */
 export type Primordials = ReturnType<typeof createPrimordials>;
 
 export type Primitive = string | number | boolean | undefined;

@@ -5,11 +5,7 @@ import type { Primordials } from "./primordials.ts";
 /** Formats a value that a program prints: as compact JSON, which is complete and easy for a model to read. */
 export type Printer = (value: unknown) => string;
 
-/**
- * Creates the printer of a realm.
- *
- * @param inspect - Formats the runtime's own objects, which the runtime prints better.
- */
+/** @param inspect - Formats the runtime's own objects, which the runtime prints better. */
 export function createPrinter(
   primordials: Primordials,
   json: JsonEncoder,
@@ -49,7 +45,6 @@ export function createPrinter(
     return typeof value === "function" ? `[Function: ${nameOf(value) || "(anonymous)"}]` : toText(value);
   }
 
-  /** Text of an object that is not printed by its members. */
   function namedText(value: object): string | undefined {
     if (isNativeError(value)) return namedError(value);
     if (isInstance(primordials.RegExpConstructor, value)) return apply(patternText, value, []) as string;
@@ -87,7 +82,6 @@ export function createPrinter(
     return typeof name === "string" ? sliceText(name, 0, MAX_NAME_CHARACTERS) : "";
   }
 
-  /** The name of an object's class; empty for a plain object. */
   function classOf(value: object): string {
     const prototype = getPrototypeOf(value);
     if (prototype === null || prototype === objectRoot) return "";

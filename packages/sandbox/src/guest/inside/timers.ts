@@ -115,7 +115,6 @@ export function installTimers(
     return timeout;
   }
 
-  /** Starts a timer, or starts it anew. */
   function schedule(timer: SetTimer, id: number): void {
     const isUnref = timers[id] !== undefined && timer.work === undefined;
     timer.dueAt = now() + timer.ms;

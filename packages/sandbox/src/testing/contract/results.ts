@@ -33,6 +33,19 @@ export default { text, keys: Object.keys(result.items[0].deep), result };`;
     expect(await value(code, nested)).toEqual({ text: "note", keys: Object.keys(handle), result: nested });
   });
 
+  it("reach another tool as their text, wherever they stand in its argument", async () => {
+    const handle = keep("17-text.txt", "long".repeat(100));
+    const invoker = recordingInvoker(({ tool, args }) => (tool === "get" ? { deep: handle } : args));
+    const code = `${GET}export default await callTool("host", "put", { data: [result.deep] });`;
+    expect(await harness().value(code, { invoker })).toEqual({ data: ["long".repeat(100)] });
+  });
+
+  it("stay handles in the members of an error that is returned", async () => {
+    const handle = keep("18-text.txt", "long".repeat(20_000));
+    const code = "return Object.assign(new Error('odd'), { data: result });";
+    expect(await value(code, handle)).toEqual({ name: "Error", message: "odd", data: handle });
+  });
+
   it("come in pages that cut no character", async () => {
     const text = "aé漢😀".repeat(50);
     const code = `let text = ""; let pages = 0; let offset: number | null = 0;

@@ -125,12 +125,23 @@ return told;`;
 import { ToolError as same } from "./client/index.ts";
 try { await divide({ a: 1, b: 0 }); } catch (error) {
   const { code, server, tool, message, cause, stack } = error;
-  return [error instanceof ToolError && same === ToolError, code, server, tool, message, cause instanceof RangeError, stack.split("\\n")[0]];
+  const { message: asJson, tries } = JSON.parse(JSON.stringify(Object.assign(error, { tries: 2 })));
+  return [error instanceof ToolError && same === ToolError, code, server, tool, message, asJson, tries, cause instanceof RangeError, stack.split("\\n")[0]];
 }`;
     const outcome = await harness().run(code);
     const message = "calculator.divide: division by zero";
     expect(outcome).toMatchObject({
-      value: [true, "TOOL_FAILED", "calculator", "divide", message, true, `ToolError: ${message}`],
+      value: [
+        true,
+        "TOOL_FAILED",
+        "calculator",
+        "divide",
+        message,
+        message,
+        2,
+        true,
+        `ToolError: ${message}`,
+      ],
       toolCalls: [{ tool: "divide", ok: false }],
     });
   });

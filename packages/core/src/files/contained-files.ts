@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
+  fstatSync,
   fsync,
   lstatSync,
   mkdirSync,
@@ -12,16 +14,29 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
 } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { AT_ONCE_BYTES, openUnfollowed, PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
+import { AT_ONCE_BYTES, openUnfollowed, PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "./write-files.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Paths below an open folder's descriptor stay valid even if the folder is replaced by a link meanwhile. */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
+
+/**
+ * The path of an open file or folder by its descriptor: it stays valid even if a link takes its place meanwhile.
+ *
+ * @param place - Its path for systems that have no such paths.
+ */
+export function descriptorPath(descriptor: number, place: string): string {
+  return HAS_DESCRIPTORS ? `${DESCRIPTORS}/${descriptor}` : place;
+}
+
+/** Linux's flag for a descriptor that needs no permission of the folder. Node has no constant for it. */
+const O_PATH = HAS_DESCRIPTORS ? 0x20_0000 : O_RDONLY;
+const MODE_BITS = 0o7777;
 const UNFINISHED = /^[0-9a-f]{12}\.tmp$/;
 
 /** Thrown if a part of the path is a link or otherwise not a folder. */
@@ -66,8 +81,8 @@ export async function openContained(
   for (const part of parts) {
     const above = descriptor;
     try {
-      folder = path.join(HAS_DESCRIPTORS ? `${DESCRIPTORS}/${above}` : folder, part);
-      if (create) makeFolder(folder);
+      folder = path.join(descriptorPath(above, folder), part);
+      if (create) makePrivateFolder(folder);
       const next = openFolder(folder);
       if (next === undefined) return undefined;
       descriptor = next;
@@ -78,8 +93,34 @@ export async function openContained(
   return hold(descriptor, folder);
 }
 
+/**
+ * Opens a folder that guest code may have shut against its owner, and gives the owner access again. No link is followed.
+ * Only the names in it can be used, not `replace`.
+ *
+ * @returns `undefined` if it does not exist.
+ * @throws NotAFolder
+ */
+export function openShut(folder: string): ContainedFolder | undefined {
+  // Opening takes access there. Guest code of such systems makes no links.
+  if (!HAS_DESCRIPTORS) giveAccess(folder, lstatSync(folder, { throwIfNoEntry: false }));
+  const descriptor = openFolder(folder, O_PATH);
+  if (descriptor === undefined) return undefined;
+  const held = hold(descriptor, folder);
+  giveAccess(held.child(""), fstatSync(descriptor));
+  return held;
+}
+
+function giveAccess(place: string, found: Stats | undefined): void {
+  if (found?.isDirectory() !== true || (found.mode & PRIVATE_FOLDER) === PRIVATE_FOLDER) return;
+  try {
+    chmodSync(place, (found.mode & MODE_BITS) | PRIVATE_FOLDER);
+  } catch {
+    // It is another user's. The next use says what is missing.
+  }
+}
+
 function hold(descriptor: number, folder: string): ContainedFolder {
-  const base = HAS_DESCRIPTORS ? `${DESCRIPTORS}/${descriptor}` : folder;
+  const base = descriptorPath(descriptor, folder);
   const child = (name: string): string => path.join(base, name);
   return {
     child,
@@ -116,7 +157,7 @@ function hold(descriptor: number, folder: string): ContainedFolder {
 }
 
 /** Creates a private folder if it is missing. */
-export function makeFolder(folder: string): void {
+export function makePrivateFolder(folder: string): void {
   try {
     mkdirSync(folder, PRIVATE_FOLDER);
   } catch (error) {
@@ -124,11 +165,11 @@ export function makeFolder(folder: string): void {
   }
 }
 
-function openFolder(folder: string): number | undefined {
+function openFolder(folder: string, access: number = O_RDONLY): number | undefined {
   try {
     // Without descriptor paths, the system may follow a link despite O_NOFOLLOW.
     if (!HAS_DESCRIPTORS && lstatSync(folder).isSymbolicLink()) throw new NotAFolder(folder);
-    return openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    return openSync(folder, access | O_DIRECTORY | O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
