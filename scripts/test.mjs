@@ -56,7 +56,7 @@ const MODES = {
     env: { CEM_TESTS: "more" },
     longest: ["code-execution-mcp", "@cem/cli", "@cem/sandbox-deno"],
     atOnce: 2,
-    beside: 3,
+    beside: 4,
   },
 };
 const mode = process.argv[2] ?? "sources";
