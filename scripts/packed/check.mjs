@@ -1,7 +1,7 @@
 // Packs every package and looks at it as a stranger would. The tarball's shape is checked (publint,
 // are-the-types-wrong); then it is installed alone (with those of ours that it depends on), in an empty folder where
 // nothing of this repository can be found, and its `packed.mjs` is run there, if it has one. pnpm installs it, which
-// is quick and hides no dependency that is not declared; npm the command that people install. At last the types of all
+// is quick and hides no dependency that is not declared; npm the command that people install. The types of all
 // entries are checked together, as strictly as a stranger may.
 // With names as arguments only those are looked at: node scripts/packed/check.mjs @cem/core types
 // --node FOLDER runs them with the Node of that folder, and --manager npm|pnpm|yarn installs them so.
@@ -77,15 +77,17 @@ try {
   const failures = asked
     .filter((name) => name !== "types" && !packages.has(name))
     .map((name) => `${name}: there is no such package`);
-  await eachAtOnce([...packages.values()], async (one) => {
+  // npm takes as long as all others together, so it begins first, and the types are checked beside.
+  const inOrder = [...packages.values()].toSorted(
+    (one, other) => BY_NPM.has(other.name) - BY_NPM.has(one.name),
+  );
+  const looked = eachAtOnce(inOrder, async (one) => {
     if (asked.length > 0 && !asked.includes(one.name)) return;
     report(one.name, await problemsOf(one, packages), failures);
   });
-  if (asked.length === 0 || asked.includes("types")) {
-    for (const { title, problems } of await checkTypes(packages, folder, INSTALL.pnpm)) {
-      report(title, problems, failures);
-    }
-  }
+  const typed = asked.length === 0 || asked.includes("types");
+  const [projects] = await Promise.all([typed ? checkTypes(packages, folder, INSTALL.pnpm) : [], looked]);
+  for (const { title, problems } of projects) report(title, problems, failures);
   if (failures.length > 0) {
     process.exitCode = 1;
     process.stdout.write(`Not usable from their tarballs:\n${failures.join("\n")}\n`);

@@ -26,7 +26,7 @@ for (let turn = 0; ; turn += 1) {
   if (turn === 0) parentPort.postMessage("swapped");
 }`;
 const SWAPPED = 10;
-const COPIES = 80;
+const COPIES = 40;
 const LIMITS = { maxWorkspaceMb: 100, maxWorkspaceEntries: 1_000 } as Parameters<
   typeof createScratchCopies
 >[0];
