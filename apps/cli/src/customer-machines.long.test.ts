@@ -287,7 +287,7 @@ describeWith("redis-server")("a customer who is deleted", () => {
     );
     expect(next.heard).not.toContain(canary);
     const usage = await machines.admin(["customers", "usage", "adalovelace", "--json"]);
-    // What was used before goes on counting: six runs that planted, one that was kept, and two under way.
+    // Earlier runs go on counting: six runs that planted, one that was kept, and two under way.
     const used = 9 + new Set(visit.heard.match(TOKEN)).size + 1;
     expect(JSON.parse(usage.stdout)).toMatchObject({ customers: [{ quotas: [{ runs: used }] }] });
     expect(await bob.run("return 1;")).toMatchObject({ success: true, result: 1 });

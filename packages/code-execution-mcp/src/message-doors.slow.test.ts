@@ -21,7 +21,7 @@ const WAYS: readonly Way[] =
         { client: "http", era: "modern", behind: "http" },
       ];
 
-/** What is opened for a way serves several tests: each opening starts up to five processes. */
+/** The doors of each way, which several tests share: each opening starts up to five processes. */
 const opened = new Map<Way, Doors>();
 const closing: (() => Promise<void>)[] = [];
 let answerOf: (text: string) => string = () => "";

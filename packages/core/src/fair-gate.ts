@@ -120,7 +120,8 @@ export class FairGate {
     const setWaiting = (isWaiting: boolean): void => {
       if (left) return;
       waits += isWaiting ? 1 : -1;
-      if (waits === (isWaiting ? 1 : 0)) this.#aside += isWaiting ? 1 : -1;
+      if (isWaiting && waits === 1) this.#aside += 1;
+      if (!isWaiting && waits === 0) this.#aside -= 1;
       this.#admitWaiting();
     };
     const leave = (): void => {

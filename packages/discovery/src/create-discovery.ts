@@ -174,7 +174,7 @@ function toSnapshot(found: readonly ReadServer[]): CatalogSnapshot {
     } else servers.set(server.name, server);
   }
   const all = [...servers.values()];
-  return { servers: all, problems, version: hash("sha256", all.map(hashOf).join(), "base64url") };
+  return { servers: all, problems, version: sha256(all.map(hashOf).join()) };
 }
 
 /** Cached hashes of servers, which stay the same object as long as nothing changes. */
@@ -184,8 +184,11 @@ function hashOf(server: ToolServer): string {
   const known = hashes.get(server);
   if (known !== undefined) return known;
   const { tools, ...rest } = server;
-  const content = JSON.stringify([rest, tools.map(({ file: _file, ...tool }) => tool)]);
-  const found = hash("sha256", content, "base64url");
+  const found = sha256(JSON.stringify([rest, tools.map(({ file: _file, ...tool }) => tool)]));
   hashes.set(server, found);
   return found;
+}
+
+function sha256(text: string): string {
+  return hash("sha256", text, "base64url");
 }

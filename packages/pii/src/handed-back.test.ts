@@ -141,10 +141,11 @@ describe("what code writes that sees tokens only", () => {
     ["beside a whole one", (token: string) => `${token} (${token.slice(4, 13)})`],
   ])("is refused where a part of a token is in a text: %s", async (_way, write) => {
     const redactor = createRedactor({ guest: "tokens" });
-    const { email } = redactor.tokenize(
-      { email: "ada@example.com" },
-      { session, server: "crm", tool: "get" },
-    );
+    const values = Array.from({ length: 20 }, (_, at) => `ada${at}@example.com`);
+    const tokens = redactor.tokenize(values, { session, server: "crm", tool: "get" });
+    // An end of digits alone may be that of a matrix.
+    const at = tokens.findIndex((token) => /[a-z]/u.test(token.slice(-4)));
+    const [value = "", email = ""] = [values[at], tokens[at]];
     const mail = { session, server: "mail", tool: "send" };
     await expect(redactor.detokenize({ raw: write(email) }, mail)).rejects.toMatchObject({
       code: "TOKEN_UNKNOWN",
@@ -154,7 +155,7 @@ describe("what code writes that sees tokens only", () => {
     expect(await redactor.detokenize(numbers, mail)).toEqual(numbers);
     const code = { raw: `rows[at[${email.slice(-4, -2)}]] = "${email}"; // INFO:starting` };
     expect(await redactor.detokenize(code, mail)).toEqual({
-      raw: code.raw.replace(email, "ada@example.com"),
+      raw: code.raw.replace(email, value),
     });
   });
 

@@ -165,10 +165,7 @@ function addBase64(text: string, readings: Reading[]): void {
     if (sixtyFourth(text, at) !== NONE_OF_64) continue;
     if (at - start >= MIN_BASE64_CHARACTERS) {
       const isTried = start < tried;
-      BASE64.lastIndex = start;
-      const lineOrLines = (): string | undefined =>
-        at - start > LONG_LINE_CHARACTERS ? text.slice(start, at) : BASE64.exec(text)?.[0];
-      const run = !isTried && mayBeginText(text, start, at - start) ? lineOrLines() : undefined;
+      const run = !isTried && mayBeginText(text, start, at - start) ? linesFrom(text, start, at) : undefined;
       const decoded = run && decodedBase64(run);
       if (run !== undefined) tried = start + run.length;
       if (decoded === undefined)
@@ -183,6 +180,13 @@ function addBase64(text: string, readings: Reading[]): void {
     const decoded = mayBeginText(rest, cut, rest.length) ? decodedBase64(rest.slice(cut)) : undefined;
     if (decoded !== undefined) readings.push(wholeReading(decoded, 0, rest.length));
   }
+}
+
+/** The base64 that begins with a line, and may go on with others of the same length. */
+function linesFrom(text: string, start: number, end: number): string | undefined {
+  if (end - start > LONG_LINE_CHARACTERS) return text.slice(start, end);
+  BASE64.lastIndex = start;
+  return BASE64.exec(text)?.[0];
 }
 
 /** Decodes base64 at the end of a line: after a symbol, since a path may precede it, or the whole line. */

@@ -6,7 +6,7 @@ import type { AnnouncedCall } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { measure } from "@cem/core/telemetry";
 import { DEFAULT_PREFIX, requireKept, requireSameKeys } from "./connection.ts";
-import { createRemembered, droppedMessage } from "./remembered.ts";
+import { createRemembered } from "./remembered.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { channelsOf, createSharedRuns, givenRun } from "./shared-runs.ts";
 import { connect } from "./streams.ts";
@@ -112,10 +112,6 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     for (const [id, run] of before) if (!own.has(id)) run.lose();
   };
 
-  const noteDropped = (dropped: number): void => {
-    if (dropped > 0) onProblem(new Error(droppedMessage(dropped)));
-  };
-
   const signSoon = (): void => {
     // A failed heartbeat is followed by the next one.
     sign().catch(() => {});
@@ -172,7 +168,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   });
   await Promise.all([streams.subscribe(channels.runs), streams.subscribe(channels.inbox)]);
   subscriber.on("ready", () => {
-    runs.dropEnded().then(noteDropped, () => {});
+    runs.dropEnded((message) => onProblem(new Error(message))).catch(() => {});
     signSoon();
     setTimeout(signSoon, LOOK_AGAIN_MS).unref();
   });

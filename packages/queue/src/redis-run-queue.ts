@@ -10,7 +10,6 @@ import type { MessageCodec } from "./connection.ts";
 import { HANDLERS, type QueuedRun, type RunMessage, type RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type { AskedRun, QueuedOwner, RunQueue, RunQueueSettings } from "./run-queue.ts";
-import { droppedMessage } from "./remembered.ts";
 import { CALLERS_ID, createSharedRuns, type SharedRuns } from "./shared-runs.ts";
 import { connect } from "./streams.ts";
 
@@ -44,11 +43,7 @@ export function createRunQueue(settings: RunQueueSettings): RunQueue {
     const host = `${prefix}:host:${randomBytes(HOST_BYTES).toString("hex")}`;
     const runs = createSharedRuns(connection.client, prefix);
     connection.client.on("ready", () => {
-      const warn = (dropped: number): void => process.emitWarning(droppedMessage(dropped), "CemWarning");
-      runs.dropEnded().then(
-        (dropped) => dropped > 0 && warn(dropped),
-        () => {},
-      );
+      runs.dropEnded((message) => process.emitWarning(message, "CemWarning")).catch(() => {});
     });
     return { ...connection, runs, host, closing: new AbortController() };
   };

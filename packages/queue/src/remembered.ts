@@ -7,10 +7,6 @@ const MAX_REMEMBERED = 10_000;
 export const SET_BACK =
   "Redis was set back to before what it had confirmed, such as in a failover to a replica that was behind.";
 
-export function droppedMessage(count: number): string {
-  return `${SET_BACK} Runs that had ended are not run again: ${count}.`;
-}
-
 /** Facts about runs that outlast what the server knows, which may be set back. */
 export type Remembered<Fact> = ReturnType<typeof createRemembered<Fact>>;
 

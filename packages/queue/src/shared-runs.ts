@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import { namesOf } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
-import { createRemembered } from "./remembered.ts";
+import { createRemembered, SET_BACK } from "./remembered.ts";
 import type { DeadRun, QueueCounts, QueueLoad } from "./run-queue.ts";
 import { MAX_LOSSES } from "./run-library.ts";
 import * as scripts from "./run-scripts.ts";
@@ -48,10 +48,11 @@ export function createSharedRuns(client: Redis, prefix: string) {
     noteEnded(id: string): void {
       if (!id.startsWith(CALLERS_ID)) ended.set(id, true);
     },
-    /** Removes what was seen to end from a server that was set back, after a lost connection. @returns how many runs. */
-    async dropEnded(): Promise<number> {
+    /** Removes what was seen to end from a server that was set back, after a lost connection, and tells of it. */
+    async dropEnded(tell: (message: string) => void): Promise<void> {
       const ids = ended.ids();
-      return ids.length === 0 ? 0 : ((await call("DROP", ...ids)) as number);
+      const dropped = ids.length === 0 ? 0 : ((await call("DROP", ...ids)) as number);
+      if (dropped > 0) tell(`${SET_BACK} Runs that had ended are not run again: ${dropped}.`);
     },
     /**
      * Puts a run.

@@ -17,7 +17,7 @@ import { availableBackends, backendPerLevel } from "./testing/backends.ts";
 
 const backends = await availableBackends();
 const perLevel = await backendPerLevel();
-/** What the host keeps of a run is the same at all levels, so that CI tries one. */
+/** The host keeps the same of a run at all levels, so that CI tries one. */
 const forMemory = process.env["CEM_TESTS"] === "more" ? backends.slice(0, 1) : perLevel;
 
 /** Where the host's user is not root, and only Deno's permissions hold, a program changes the modes of its files. */

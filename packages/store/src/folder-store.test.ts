@@ -176,7 +176,7 @@ it.each([
   {
     await using store = closing(createFolderStore({ folder }));
     for (let at = 0; at < 4; at += 1) await store.write([String(at)], new Uint8Array(100).fill(at + 3));
-    // What a process that is killed leaves.
+    // As a process that is killed leaves it.
     copyFileSync(file, path.join(left, "store.db"));
     writeFileSync(path.join(left, "store.db-wal"), change(readFileSync(`${file}-wal`)));
   }

@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -18,8 +17,8 @@ import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { swapFolders } from "../../fixtures/swapped-folders.ts";
 import {
   addPackageFinder,
   appendPrivately,
@@ -115,18 +114,6 @@ describe("appendPrivately", () => {
   });
 });
 
-/** Swaps folders and links without end. */
-const SWAP = `const { renameSync } = require("node:fs");
-const { parentPort, workerData: { workspace, count } } = require("node:worker_threads");
-const move = (from, to) => { try { renameSync(from, to); } catch {} };
-const all = Array.from({ length: count }, (_, index) => ["d", "x", "l"].map((kind) => workspace + "/" + kind + index));
-for (let turn = 0; ; turn += 1) {
-  for (const [folder, aside, link] of all) { move(folder, aside); move(link, folder); }
-  if (turn === 0) parentPort.postMessage("swapped");
-  for (const [folder, aside, link] of all) { move(folder, link); move(aside, folder); }
-}`;
-const SWAPPED = 120;
-
 describe("removeFolder", () => {
   it("removes paths that are longer than the system takes, and folders that nobody may enter", async () => {
     const chain = (top: string): string => {
@@ -166,18 +153,8 @@ describe("removeFolder", () => {
 
   it("follows no link that a program puts in a folder's place meanwhile", async () => {
     const outside = path.join(folder, "outside");
-    mkdirSync(outside);
-    writeFileSync(path.join(outside, "key"), "");
     const home = path.join(folder, "home");
-    const workspace = path.join(home, "workspace");
-    for (let index = 0; index < SWAPPED; index += 1) {
-      mkdirSync(path.join(workspace, `d${index}`), { recursive: true });
-      writeFileSync(path.join(workspace, `d${index}`, "file"), "");
-      symlinkSync(outside, path.join(workspace, `l${index}`));
-    }
-    const swapping = new Worker(SWAP, { eval: true, workerData: { workspace, count: SWAPPED } });
-    onTestFinished(() => void swapping.terminate());
-    await once(swapping, "message");
+    await swapFolders({ workspace: path.join(home, "workspace"), outside, count: 120 }, { file: "" });
     await removeFolder(home);
     expect(readdirSync(folder)).toEqual(["outside"]);
     expect(readdirSync(outside)).toEqual(["key"]);

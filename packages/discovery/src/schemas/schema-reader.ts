@@ -33,9 +33,7 @@ export function literalSchema(value: JsonValue): JsonSchema {
 
 /** The schema of a union: literals become an enum; a member that allows anything makes the whole allow anything. */
 export function unionSchema(members: readonly JsonSchema[]): JsonSchema {
-  const flat = members.flatMap((member) =>
-    Object.keys(member).join() === "anyOf" ? (member.anyOf ?? []) : [member],
-  );
+  const flat = members.flatMap((member) => (isPlainUnion(member) ? (member.anyOf ?? []) : [member]));
   if (flat.some((member) => Object.keys(member).length === 0)) return {};
   const values = flat.flatMap((member) => literalsOf(member) ?? []);
   const others = flat.filter((member) => literalsOf(member) === undefined);
@@ -121,6 +119,10 @@ export function describeSchema(schema: JsonSchema, more: JsonSchema): JsonSchema
 
 function isEmptyObject(schema: JsonSchema): boolean {
   return isPlainObject(schema) && Object.keys(schema.properties ?? {}).length === 0;
+}
+
+function isPlainUnion(schema: JsonSchema): boolean {
+  return schema.anyOf !== undefined && Object.keys(schema).length === 1;
 }
 
 export interface Scope {

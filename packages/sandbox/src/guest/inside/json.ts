@@ -176,7 +176,7 @@ export function createJsonEncoder(primordials: Primordials, errors: ErrorReader,
       return put(encoder, isOpen ? "[Circular]" : "[Object]");
     if (depth >= MAX_DEPTH) refuse(encoder, "", `is nested deeper than ${MAX_DEPTH} levels`, "Flatten it.");
     if (isOpen) refuse(encoder, path, "refers back to itself", "Leave that part out.");
-    // What is printed, and the members of an error, have no name: a handle in them stays one.
+    // A handle stays one in printed values and in the members of an error, for which `what` is empty.
     const other = encoder.what === "" ? undefined : standIn(value, encoder.isResult);
     if (other !== undefined) return write(encoder, other, path, depth);
     open.set(value, true);

@@ -123,7 +123,7 @@ for (const given of [odd, wrapped, Object(1), [odd]]) for (const use of [() => h
 
 /**
  * `makers` are functions that make values which look around when the code that they are thrown to touches them in any way.
- * What they find is printed, and used.
+ * Their finds are printed, and used.
  */
 const THROWN = `${FIND_FOREIGN}found.push = (what) => console.log("reached", what);
 const use = (list) => { try { list["construct" + "or"].constructor("return globalThis")().Deno.readTextFileSync = () => "mine"; } catch {} };
